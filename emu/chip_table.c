@@ -167,12 +167,12 @@ static const struct vendor intel = {
     "Intel",
     { [EVIDENCE_RECORDED] = "recorded",
       [EVIDENCE_DOCUMENTED] = "documented, not compared with hardware",
-      [EVIDENCE_DEFINITION] = "defined by the Intel SDM" },
+      [EVIDENCE_DEFINITION] = "defined by Intel's SDM" },
 };
 static const struct vendor x86 = {
     "Intel and AMD",
     { [EVIDENCE_RECORDED] = "recorded",
-      [EVIDENCE_DEFINITION] = "defined by the Intel SDM" },
+      [EVIDENCE_DEFINITION] = "defined by Intel's SDM" },
 };
 
 static const struct vendor arm = {

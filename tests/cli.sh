@@ -343,7 +343,7 @@ json_keys() {
     errors="$errors parts_underflow parts_overflow ulp_histogram"
     limits='m n k runs outputs orders false_alarm componentwise normwise underflow allclose'
     limits="$limits relative cancelling wrong numpy torch numpy_bound torch_bound power"
-    advice='want metric m n k outputs checks all advice places values_a values_b retained'
+    advice='want metric m n k outputs checks all advice targets values_a values_b retained'
     advice="$advice scales tried transposed input_a input_b seed"
     terms='busy useful ratio groups busiest resident tlp memory flops work_dl work_cp'
     terms="$terms shared registers"

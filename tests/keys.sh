@@ -107,6 +107,8 @@ runs > out 2>&1 || cat out >> run.failed
 # shellcheck disable=SC2086 # lists of words
 {
     prints run run --read log
+    prints gemm gemm --recipe plain --unit hopper/wgmma.m64n8k32.f32.e4m3 -m 8 -n 8 -k 32 \
+        --quantize-a fp8-rows --quantize-b fp8-rows
     prints gemm gemm --recipe legemm --unit h100 $small --save-a A.npy --save-b B.npy \
         -o D.npy --budget --at 1,2 --worst 1
     prints gemm gemm --recipe half-fp8 --unit h100 $small

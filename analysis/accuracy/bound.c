@@ -102,7 +102,10 @@ static struct retained_max most_of_exact(const struct retained_reader *r,
                                          const struct bitcut_format *format)
 {
     const double least = r->least[0];
-    struct retained_max most = { .most = format_largest_value(format) };
+    const bool lower = format->special == SPECIAL_INTEGER && format->has_sign;
+    struct retained_max most = {
+        .most = lower ? ldexp(1, format->bits - 1) : format_largest_value(format)
+    };
     most.times.at[RETAINED_WHOLE] = most.times.at[RETAINED_WORD] = 1;
     if (r->flush[0]) most.beside.at[RETAINED_REST] = least;
     if (r->aligns[0]) most.beside.at[RETAINED_WORD] = least;

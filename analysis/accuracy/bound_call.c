@@ -31,6 +31,8 @@ static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *g
     enum bitcut_status status =
         plain ? gemm_take_plain(&to->gemm, gemm, "the error budget", f)
               : gemm_take(&to->gemm, gemm, f);
+    if (status == BITCUT_OK && to->gemm.offsets)
+        status = fault_set(f, BITCUT_BAD_ARGUMENT, "a bound does not take groups");
     if (status == BITCUT_OK) epilogue_leave_amax(&to->gemm);
     if (status == BITCUT_OK) status = gemm_plan_on_unit(&to->plan, &to->gemm, f);
     if (status == BITCUT_OK && (i >= to->gemm.count || threads < 0))

@@ -206,7 +206,7 @@ static int take_batch(struct problem *q, struct matrix *other,
     const int status = matrix_batch(&q->is_batch, &q->gemms, all, &o->files);
     if (status == EXIT_GOOD && q->is_batch && o->d.count > 1)
         return complain("-d", "compares two results of one GEMM; give --index");
-    if (o->d.count > 1) matrix_select(other, o->files.index);
+    if (status == EXIT_GOOD && o->d.count > 1) matrix_select(other, o->files.index);
     return status;
 }
 
@@ -231,8 +231,10 @@ static int read_one(struct matrix *m, struct integer_matrix *to, const char *opt
     }
     if (!integer || !products)
         return encoded_f32(m, &x, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
+    const bool is_batch = x.is_batch;
     encoded_clear(&x);
-    return EXIT_GOOD;
+    return is_batch ? complain(option, "must have two dimensions if A and B have integers")
+                    : EXIT_GOOD;
 }
 
 /* Use the integers if A, B and D have them. */
@@ -245,6 +247,8 @@ static int choose_integers(struct problem *q, const struct explain_command_optio
                         "must have integers if A, B and the other one have them");
     if (o->d.count > 1)
         return complain("-d", "can be given once for products of integers");
+    if (o->files.index != SIZE_MAX)
+        return complain("--index", "does not apply to products of integers");
     q->integers = &integers;
     return EXIT_GOOD;
 }

@@ -120,6 +120,11 @@ static int check_options(const struct tolerance_options *o)
         return complain("-d", "requires -a and -b, the factors of D");
     if (o->d && !strcmp(o->reference, "kernel"))
         return complain("-d", "requires --reference exact");
+    if ((o->original_a || o->original_b) &&
+        (o->setup.epilogue.quantize_a || o->setup.epilogue.quantize_b))
+        return complain("--original-a, --original-b",
+                        "cannot be combined with --quantize-a or --quantize-b; bitcut gemm "
+                        "prints this error");
     if ((o->original_a && !o->setup.a) || (o->original_b && !o->setup.b))
         return complain(o->original_a && !o->setup.a ? "--original-a" : "--original-b",
                         "requires the quantized matrix, -a or -b");
@@ -142,6 +147,8 @@ static int make_source(struct work *w, const struct context *x)
         w->q.m = o->m;
         w->q.n = o->n;
         w->q.k = o->k;
+        if (s->options->files.offsets || s->options->files.index != SIZE_MAX)
+            return complain("--offsets, --index", "require -a and -b");
         if (s->quantized[0].quantizer || s->quantized[1].quantizer)
             return complain("--quantize-a, --quantize-b", "require -a and -b");
         const int status = operands_parse(&w->families.a, &w->families.b, s, o);
@@ -194,6 +201,8 @@ static int make(struct work *w, const struct context *x)
     if (status == EXIT_GOOD)
         status = read_original(&w->original_b, o->original_b, "--original-b", &w->s.b);
     if (status != EXIT_GOOD) return status;
+    if ((w->original_a.at || w->original_b.at) && w->s.is_batch)
+        return complain("--original-a, --original-b", "require --index, one GEMM");
     if (w->s.is_batch && (!w->s.count || !w->q.m))
         return complain("-a, -b", "have no GEMMs");
     if (!w->q.m || !w->q.n || !w->q.k)

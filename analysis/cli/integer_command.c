@@ -59,7 +59,9 @@ int integer_verify(struct context *x, struct setup *s, const char *path)
     int status = matrix_read(&given, "-d", path, &s->options->files);
     if (status != EXIT_GOOD) return status;
     if (format_is_integer(given.format) || s->gemm.d.format) s->gemm.d.format = given.format;
-    if (given.rows != s->a.rows || given.cols != s->b.cols) {
+    if (given.is_batch)
+        status = complain("-d", "must have two dimensions on a unit of integers");
+    else if (given.rows != s->a.rows || given.cols != s->b.cols) {
         fault_set(&f, BITCUT_BAD_ARGUMENT, "D is %zu x %zu; expected %zu x %zu", given.rows,
                   given.cols, s->a.rows, s->b.cols);
         status = fail("matrices", &f);

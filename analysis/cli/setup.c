@@ -191,7 +191,7 @@ static void choose_result(struct setup *s)
     struct bitcut_gemm *const g = &s->gemm;
     const struct epilogue_options *const e = &s->options->epilogue;
     if (!s->takes_integers || !g->unit || !format_is_integer(g->unit->c) || g->d.format ||
-        e->scale_a || e->scale_b ||
+        e->scale_a || e->scale_b || e->quantize_a || e->quantize_b ||
         memchr(g->epilogue, BITCUT_STEP_FLOAT, sizeof g->epilogue))
         return;
     g->d.format = &formats[FORMAT_S32];
@@ -334,8 +334,10 @@ static int read_integer_c(struct setup *s)
     const int status =
         matrix_read(&s->integer_c, "-c", s->options->c, &s->options->files);
     const struct matrix shape = { .rows = s->integer_c.rows, .cols = s->integer_c.cols };
-    return status == EXIT_GOOD ? setup_check_shape("C", &shape, s->a.rows, s->b.cols)
-                               : status;
+    if (status != EXIT_GOOD) return status;
+    if (s->integer_c.is_batch)
+        return complain("-c", "must have two dimensions on a unit of integers");
+    return setup_check_shape("C", &shape, s->a.rows, s->b.cols);
 }
 
 static int read_c(struct setup *s)
@@ -381,7 +383,7 @@ static int quantize_operands(struct setup *s)
 static int make_both_integers(struct setup *s)
 {
     if (s->a.is_batch || s->b.is_batch || s->options->files.offsets)
-        return complain("--unit", "units of integers take one GEMM, not a batch or groups");
+        return complain("-a, -b", "must have two dimensions on a unit of integers");
     const int status = make_integers(&s->a, s->options->a, "-a", s->gemm.unit->a);
     return status == EXIT_GOOD
                ? make_integers(&s->b, s->options->b, "-b", s->gemm.unit->b)

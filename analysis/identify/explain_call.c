@@ -115,6 +115,9 @@ static enum bitcut_status integers_take(struct integer_problem *to,
             f, BITCUT_BAD_ARGUMENT,
             "C and D must have integers if A and B have integers, and only then");
     if (!all) return BITCUT_OK;
+    if (g->count != 1)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "explain takes one GEMM of integers, not a batch");
     enum bitcut_status status = integer_matrix_take(&to->a, &g->a, g->m, g->k, f);
     if (status == BITCUT_OK) status = integer_matrix_take(&to->b, &g->b, g->k, g->n, f);
     if (status == BITCUT_OK) status = integer_matrix_take(&to->d, &g->d, g->m, g->n, f);

@@ -55,6 +55,7 @@ struct problem problem_nth(const struct problem *q, size_t i)
     one.b = nth(&q->b, i);
     if (q->c.at) one.c = nth(&q->c, i);
     one.d = nth(&q->d, i);
+    one.of_batch = q->is_batch;
     one.is_batch = false;
     return one;
 }

@@ -23,6 +23,7 @@ struct problem {
        it; or NULL */
     const struct bitcut_gemm *said;
     const char *name;               /* name of D, or NULL */
+    bool of_batch; /* whether this is one GEMM of a batch */
     bool is_batch; /* whether the matrices belong to `gemms` GEMMs; each is a batch or
                       belongs to all */
     size_t gemms;

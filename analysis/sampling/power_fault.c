@@ -269,8 +269,10 @@ static bool stale_padding(struct gemm_data *p, struct bitcut_gemm *g, struct rng
     (void)r;
     if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK) return false;
     const size_t k = p->a.cols, step = (size_t)plan.k_step,
-                 more = (step - k % step) % step;
-    return more && k > step && pad(&p->a, more, step, false) &&
+                 more = (step - k % step) % step, after = k + more;
+    return more && k > step &&
+           factor_blocks(&g->scale_a, after) == factor_blocks(&g->scale_a, k) &&
+           factor_blocks(&g->scale_b, after) == factor_blocks(&g->scale_b, k) && pad(&p->a, more, step, false) &&
            pad(&p->b, more, step, true);
 }
 

@@ -334,7 +334,7 @@ EMULATE uint32_t emulate_read(const struct unit_rule *r, bool is_b, uint32_t x)
 /* The integer has fewer bits than FP32's significand. */
 EMULATE uint32_t emulate_decode_integer(const struct bitcut_format *f, uint64_t encoding)
 {
-    const bool negative = encoding >> (f->bits - 1) & 1;
+    const bool negative = f->has_sign && encoding >> (f->bits - 1) & 1;
     const uint64_t all = (uint64_t)1 << f->bits;
     if (encoding == 0) return 0;
     return emulate_sign(negative) |

@@ -88,24 +88,18 @@ enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *f
     return check_numbers(to, f);
 }
 
-enum bitcut_status gemm_take_plain_groups(struct bitcut_gemm *to,
-                                          const struct bitcut_gemm *from, const char *who,
-                                          struct fault *f)
+enum bitcut_status gemm_take_plain(struct bitcut_gemm *to, const struct bitcut_gemm *from,
+                                   const char *who, struct fault *f)
 {
     const enum bitcut_status status = gemm_take(to, from, f);
-    if (status != BITCUT_OK || !gemm_is_extended(to)) return status;
+    if (status != BITCUT_OK) return status;
+    if (to->offsets)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not take groups", who);
+    if (!gemm_is_extended(to)) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
                      "%s takes D = alpha A B + beta C; it does not take a bias, factors, "
                      "a start or other steps of an epilogue",
                      who);
-}
-
-enum bitcut_status gemm_take_plain(struct bitcut_gemm *to, const struct bitcut_gemm *from,
-                                   const char *who, struct fault *f)
-{
-    const enum bitcut_status status = gemm_take_plain_groups(to, from, who, f);
-    if (status != BITCUT_OK || !to->offsets) return status;
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not take groups", who);
 }
 
 enum bitcut_status gemm_check_place(const struct bitcut_gemm *to, struct fault *f)

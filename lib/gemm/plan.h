@@ -77,11 +77,6 @@ enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *f
 enum bitcut_status gemm_take_plain(struct bitcut_gemm *to, const struct bitcut_gemm *from,
                                    const char *who, struct fault *f);
 
-/* The same for a call that also takes groups; gemm_take_plain() refuses them. */
-enum bitcut_status gemm_take_plain_groups(struct bitcut_gemm *to,
-                                          const struct bitcut_gemm *from, const char *who,
-                                          struct fault *f);
-
 /* Check a struct to which a GEMM will be returned.  It may be NULL. */
 enum bitcut_status gemm_check_place(const struct bitcut_gemm *to, struct fault *f);
 

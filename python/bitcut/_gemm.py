@@ -410,8 +410,10 @@ class Problem:
                 view = _arrays.reshaped(view, (*view.shape[:-2], 1, view.shape[-2]))
             o = Operand(view, "bias", format_bias, copy)
             if o.shape != (1, g.m if bias_rows else g.n):
-                raise BadArgument(f"bias: {o.shape[-1]} elements, not {g.m if bias_rows else g.n}, "
-                                  f"one for each {'row' if bias_rows else 'column'} of D")
+                count = g.m if bias_rows else g.n
+                raise BadArgument(f"bias: {o.shape[-1]} elements, not {count}, one for each "
+                                  f"{'row' if bias_rows else 'column'} of D" if o.shape[0] == 1 else
+                                  f"bias: shape {tuple(view.shape)}; a batch has ({g.count}, 1, {count})")
             o.fill(g.bias)
             g.bias_rows = bool(bias_rows)
             self.extras += [bias, o]

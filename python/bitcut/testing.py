@@ -72,7 +72,7 @@ def _too_weak_zero(what: str) -> TestTooWeak:
 
 
 # What explain() does not take; scaling and scale_d need one of these.
-EXTRA = ("bias", "scale_a", "scale_b", "start", "epilogue")
+EXTRA = ("offsets", "bias", "scale_a", "scale_b", "start", "epilogue")
 
 
 # --- what is asserted ----------------------------------------------------------------------
@@ -140,6 +140,12 @@ def _derivation(t: Tolerances, false_alarm: float, order: OrderLike, format: str
             f"largest of {t.runs} runs of {t.outputs} outputs"
             f"\n  worst-case bound: {t.bound:.3g} u |A||B| + what underflows, at most "
             f"{t.underflow:.3g} u |A||B| in the runs; u = 2^-24" + result)
+
+
+def _gemms(result: Operand, given: dict) -> int:
+    """The number of GEMMs of a batch or of groups."""
+    offsets = given.get("offsets")
+    return (result.batch or 1) if offsets is None else look(offsets, "offsets").count
 
 
 def _beyond(v, t: Tolerances, batch: bool) -> list:
@@ -215,8 +221,8 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
         how["order"] = order
     v = t.judge(d, a, b, **{**how, "order": order})
     zeros = _zeros(Operand(d, "D", given.get("format_d"), given.get("copy", False)))
-    of_zeros = sum(judge(zeros, a, b, index=i, **how).wrong for i in range(result.batch or 1))
-    wrong = _beyond(v, t, result.batch is not None)
+    of_zeros = sum(judge(zeros, a, b, index=i, **how).wrong for i in range(_gemms(result, given)))
+    wrong = _beyond(v, t, result.batch is not None or given.get("offsets") is not None)
     if wrong:
         raise AssertionError(f"D is not close to {recipe} on {unit}: " + "; ".join(wrong)
                              + _derivation(t, false_alarm, order, format)

@@ -194,6 +194,26 @@ class Groups(unittest.TestCase):
         for call in (bitcut.bound, bitcut.budget):
             with self.assertRaisesRegex(bitcut.BadArgument, "does not take groups"):
                 call(a, b, **WAY, offsets=[2, 2, 6])
+        x = numpy.ones((2, 4, 8), "i1")
+        with self.assertRaisesRegex(bitcut.BadArgument, "one GEMM of integers"):
+            bitcut.explain(numpy.full((2, 4, 4), 8, "i4"), x, x.transpose(0, 2, 1).copy())
+        with self.assertRaisesRegex(bitcut.BadArgument, r"bias: shape \(3, 5\); a batch has \(3, 1, 5\)"):
+            bitcut.gemm(batch(3, 6, 8, seed=1), b, **WAY, bias=batch(3, 5, seed=3))
+
+    def test_values_of_integers(self):
+        """A batch of whole numbers whose D is limited: no rule of integers, no crash."""
+        a = numpy.rint(batch(2, 6, 40, seed=4) * 100).astype("f4")
+        b = numpy.rint(batch(2, 40, 5, seed=5) * 100).astype("f4")
+        d = numpy.clip(a @ b, -128, 127).astype("f4")
+        found = bitcut.explain(d, a, b, seconds=2)
+        self.assertFalse(found.found)
+
+    def test_groups_without_numbers(self):
+        """An assertion on groups that have no exact result is too weak."""
+        a, b = numpy.full((6, 8), numpy.nan, "f4"), batch(3, 8, 5, seed=2)
+        d = bitcut.gemm(a, b, **WAY, offsets=[2, 2, 6]).d
+        with self.assertRaises(bitcut.testing.TestTooWeak):
+            bitcut.testing.assert_gemm_close(d, a, b, **WAY, offsets=[2, 2, 6])
         with self.assertRaisesRegex(bitcut.BadArgument, "explain does not take groups"):
             bitcut.explain(numpy.zeros((6, 5), "f4"), a, b, offsets=[2, 2, 6])
         with self.assertRaisesRegex(bitcut.BadArgument, "block of factors"):

@@ -414,6 +414,7 @@ START_TEST(names_and_plain)
     for (const struct bitcut_format *f = formats; f->name; f++) {
         const struct bitcut_split s = split_plain(f);
         ck_assert(s.word[0].format == f && s.words == 1);
+        if (f->special == SPECIAL_INTEGER) continue; /* to the range of the format */
         ck_assert(s.word[0].rounding == (f == &formats[FORMAT_TF32] ? R(RNA) : R(RN)));
     }
 }
