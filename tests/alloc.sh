@@ -31,7 +31,7 @@ disturbed() {
 cat > ../check << 'END'
 case $1 in
 undisturbed)
-    if [ -d ../want ]; then diff -r made ../want; else cp -R made ../want; fi
+    if [ -d ../want ]; then same_folders made ../want; else cp -R made ../want; fi
     ;;
 failed)
     for file in $(find made -type f ! -name '*.tmp'); do

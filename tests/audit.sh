@@ -300,7 +300,7 @@ reported() {
     audited 3 --sample all --against ootomo@a100
     run 0 report --audit rows -o report1
     run 0 report --audit rows -o report2
-    diff -r report1 report2 > differ || head -n 3 differ
+    same_folders report1 report2 > differ || head -n 3 differ
     for section in calls difference values bits retained chips scales; do
         [ -s "report1/$section.csv" ] || echo "no $section"
     done

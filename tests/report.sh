@@ -81,7 +81,7 @@ again() {
     report 0 -d d.mtx
     mv one first
     run 0 report -a a.npy -b b.npy --seconds 30 -o=one -d d.mtx
-    diff -r first one 2>&1
+    same_folders first one 2>&1
     rm -rf first
 }
 

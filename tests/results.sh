@@ -39,7 +39,7 @@ report_same() {
     for folder in same other; do
         run 0 report --no-studies --results "$results" -o "$folder"
     done
-    diff -r same other
+    same_folders same other
     for words in '"name":"stages"' '"sees":"Above 1' '"commit":"' '"compiler":"' '"flags":"' \
         '"processor":"' '"command":"bitcut bench gpu --study stages"' \
         '"recorded":"NVIDIA H200' '"rows":\['; do
@@ -121,7 +121,7 @@ report_refused() {
     cp -r kept before
     echo '{}' > bad.jsonl
     run 3 report --no-studies --results bad.jsonl -o kept
-    diff -r before kept
+    same_folders before kept
     BITCUT_DATA=$work/nowhere run 3 report --no-studies
     BITCUT_DATA=$work/nowhere run 2 report --no-studies --no-results
     run 2 report --no-results --results bad.jsonl
