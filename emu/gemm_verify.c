@@ -20,17 +20,6 @@ const struct record_field difference_fields[] = {
     { 0 }
 };
 
-/* Element (i, j) of a D, as it is in memory. */
-static uint64_t encoding_at(const struct view *v, size_t i, size_t j)
-{
-    const size_t at = i * v->across + j * v->along;
-    switch (format_bytes(v->format)) {
-    case 1: return ((const uint8_t *)v->at)[at];
-    case 2: return ((const uint16_t *)(const void *)v->at)[at];
-    default: return ((const uint32_t *)(const void *)v->at)[at];
-    }
-}
-
 static void compare_one(struct bitcut_difference *to, const struct bitcut_gemm *given,
                         const struct bitcut_gemm *expected, size_t gemm)
 {
@@ -40,7 +29,7 @@ static void compare_one(struct bitcut_difference *to, const struct bitcut_gemm *
                       y = view_of(&other.d, 0, one.m, one.n, false);
     for (size_t i = 0; i < one.m; i++)
         for (size_t j = 0; j < given->n; j++) {
-            const uint64_t got = encoding_at(&x, i, j), want = encoding_at(&y, i, j);
+            const uint64_t got = view_encoding(&x, i, j), want = view_encoding(&y, i, j);
             to->compared++;
             if (got == want || to->differ++) continue;
             to->gemm = gemm;

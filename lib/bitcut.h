@@ -1012,14 +1012,16 @@ struct bitcut_explanation {
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm() for matrices; D has no
-            elements; no GEMM runs on the unit; the size of a struct is unknown; or
-            `seconds` is negative or NaN.
+            elements; no GEMM runs on the unit; the size of a struct is unknown;
+            `seconds` is negative or NaN; the GEMM has groups, a bias, factors, a start or
+            steps of an epilogue; or A, B and D have integers and the GEMM is a batch.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.
    Args:    threads: number of threads.
    In:      gemm:    the GEMM.  Its sizes, alpha, beta and matrices are read, also D.  A
-                     recipe or unit that is set is the only one tried.  All other members
-                     are searched for, and not read.
+                     recipe or unit that is set is the only one tried, except for D in a
+                     format of integers, which rules of integers explain.  Variations of
+                     the recipe and the order are searched for, and not read.
             options: the options, or NULL.
    Out:     report:  the result, or NULL.
             found:   the GEMM with nothing open, or NULL; bitcut_gemm_init() has set its
@@ -1029,6 +1031,7 @@ struct bitcut_explanation {
    - A matrix has any format and layout that bitcut_gemm() accepts.  It is read transposed
      if its shape fits only then, or if D is much closer to the exact result then.
    - If D has another format than f32, all NaN are equal.
+   - A result of integers has no recipe and no unit in `found`.
    - Of a batch, the hypothesis is searched on the first GEMM, and compared with all GEMMs.
      If it does not give all of them, the first other GEMM is searched too, and the
      hypothesis that gives more GEMMs is returned.  `compared`, `differ` and `total` count

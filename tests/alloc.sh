@@ -8,6 +8,7 @@ set -u
 . "${srcdir:-.}/tests/tap.sh"
 : "${BITCUT_DATA:=$(cd "${srcdir:-.}" && pwd)/data}"
 export BITCUT_DATA OMP_WAIT_POLICY=passive
+tap=$(cd "${srcdir:-.}" && pwd)/tests/tap.sh
 libraries=$(pwd)/tests/.libs
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
@@ -28,7 +29,7 @@ disturbed() {
 
 # The folder `made` after a run: the same as the first time, or a part of that and pages,
 # which are written anew as a report grows.  Temporary names may stay.
-cat > ../check << 'END'
+{ sed -n '/^same_folders() {/,/^}/p' "$tap"; cat << 'END'; } > ../check
 case $1 in
 undisturbed)
     if [ -d ../want ]; then same_folders made ../want; else cp -R made ../want; fi

@@ -414,6 +414,8 @@ static void conclude(struct explanation *e, const struct search_of_integers *s)
     a->sampled = s->sampled;
     a->matched = h->matched;
     a->found = h->matched == s->sampled && a->compared && !a->differ;
+    a->gemms = 1;
+    a->explained = a->gemm = a->found;
     if (h->matched)
         a->fault = *h->a->what || *h->b->what ? "sign or zero point lost"
                    : h->sum != sum_rules      ? "saturated sums"

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Epilogues of s32 sums: their steps, and what they cannot have. */
 #include "lib/gemm/epilogue.h"
+#include "lib/gemm/plan.h"
 #include "lib/number/bits.h"
 #include "lib/number/format.h"
 
 #include <math.h>
-
-static const struct bitcut_format *format_of(const struct bitcut_matrix *x)
-{
-    return x->format ? x->format : &formats[FORMAT_F32];
-}
 
 void epilogue_of_integers(unsigned char to[EPILOGUE_STEPS_MAX], const struct bitcut_gemm *g)
 {
@@ -17,11 +13,10 @@ void epilogue_of_integers(unsigned char to[EPILOGUE_STEPS_MAX], const struct bit
     bool has = false;
     epilogue_of(all, g);
     for (const unsigned char *s = all; *s; s++) has |= *s == BITCUT_STEP_FLOAT;
-    if (!has && (!format_is_integer(format_of(&g->d)) || gemm_has_scales(g)))
+    if (!has && (!format_is_integer(matrix_format(&g->d)) || gemm_has_scales(g)))
         *to++ = BITCUT_STEP_FLOAT;
     for (const unsigned char *s = all; (*to++ = *s); s++) continue;
 }
-
 
 static bool is_integer_value(uint32_t x)
 {
@@ -33,7 +28,7 @@ static bool is_integer_value(uint32_t x)
 static enum bitcut_status check_side(const struct bitcut_matrix *x, const char *name,
                                      bool reads, bool integer, struct fault *f)
 {
-    const struct bitcut_format *const format = format_of(x);
+    const struct bitcut_format *const format = matrix_format(x);
     if (!reads || (!x->at && !x->each) ||
         (integer ? format_is_integer(format) : format_holds(&formats[FORMAT_F32], format)))
         return BITCUT_OK;
@@ -75,7 +70,7 @@ enum bitcut_status epilogue_check_sums(const struct bitcut_gemm *g, bool integer
     unsigned char step[EPILOGUE_STEPS_MAX];
     const unsigned char *s = step;
     const char *bad = NULL;
-    const struct bitcut_format *const d = format_of(&g->d);
+    const struct bitcut_format *const d = matrix_format(&g->d);
     unsigned before = 0;
     (integer ? epilogue_of_integers : epilogue_of)(step, g);
     if (integer) {

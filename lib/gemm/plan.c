@@ -31,11 +31,6 @@ void bitcut_gemm_init(struct bitcut_gemm *g, size_t size)
     g->size = size;
 }
 
-bool format_is_result(const struct bitcut_format *format)
-{
-    return format_holds(&formats[FORMAT_F32], format) && format->has_sign && format->nan;
-}
-
 /* Numbers that may be left open, up to a largest value. */
 static bool is_open_or_to(int x, int most) { return x >= BITCUT_UNSET && x <= most; }
 

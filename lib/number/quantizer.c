@@ -96,18 +96,6 @@ static double value_in(const struct bitcut_format *format, double x)
    quotient in binary64 rounds as the exact one. */
 static double divided(double x, double y) { return (double)(float)(x / y); }
 
-static double largest_of(const struct bitcut_format *f)
-{
-    return format_to_double(f, format_largest(f, false));
-}
-
-/* Above it, a value is rounded to more than the largest value. */
-static double overflow_of(const struct bitcut_format *f)
-{
-    const double largest = largest_of(f);
-    return largest + (largest - format_to_double(f, format_largest(f, false) - 1)) / 2;
-}
-
 /* floor(log2 x) for x > 0. */
 static int exponent_of(double x)
 {
@@ -126,7 +114,7 @@ static double rounded_amax(const struct bitcut_format *element, double amax)
 /* The scale of a block with this amax; t is the scale of the matrix. */
 static double scale_of(const struct bitcut_quantizer *q, double amax, double t)
 {
-    const double largest = largest_of(q->element);
+    const double largest = format_largest_value(q->element);
     const int top = exponent_of(largest);
     double power;
     if (amax == 0) return 1;
@@ -165,7 +153,7 @@ static void quantize_block(uint32_t *elements, struct quantized *found,
                            const struct block *b, double s, double t)
 {
     const double both = fmax((double)(float)(s * t), 0x1p-149),
-                 overflow = overflow_of(q->element);
+                 overflow = format_overflow(q->element);
     for (size_t i = b->from; i < b->to; i++)
         for (size_t p = b->at; p < b->end; p++) {
             const double value = value_of_float(x[i * b->k + p]),
@@ -189,7 +177,8 @@ static double matrix_scale_of(const struct bitcut_quantizer *q, const uint32_t *
 {
     if (q->rule != SCALE_TWO_LEVEL) return 1;
     const double amax = largest_in(x, all),
-                 t = divided(amax, largest_of(q->element) * largest_of(q->scale));
+                 t = divided(amax, format_largest_value(q->element) *
+                                       format_largest_value(q->scale));
     return amax == 0 ? 1 : fmax(t, 0x1p-149);
 }
 

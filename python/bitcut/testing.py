@@ -145,7 +145,7 @@ def _derivation(t: Tolerances, false_alarm: float, order: OrderLike, format: str
 def _gemms(result: Operand, given: dict) -> int:
     """The number of GEMMs of a batch or of groups."""
     offsets = given.get("offsets")
-    return (result.batch or 1) if offsets is None else look(offsets, "offsets").count
+    return (result.batch or 1) if offsets is None else len(offsets)
 
 
 def _beyond(v, t: Tolerances, batch: bool) -> list:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The matrices of a GEMM (lib/gemm/plan.h): where their elements are, GEMM i of a batch or
-   of groups, and the checks of sizes, strides and pointers. */
+/* The matrices of a GEMM (lib/gemm/plan.h): where their elements are, GEMM i of a batch
+   or of groups, and the checks of sizes, strides and pointers. */
 #include "lib/gemm/epilogue.h"
 #include "lib/gemm/plan.h"
 
@@ -16,6 +16,11 @@ void gemm_set_dense(struct bitcut_gemm *g, uint32_t *d, size_t m, size_t n, size
     g->b = (struct bitcut_matrix){ .at = b };
     g->c = (struct bitcut_matrix){ .at = c };
     g->d = (struct bitcut_matrix){ .to = d };
+}
+
+bool format_is_result(const struct bitcut_format *format)
+{
+    return format_holds(&formats[FORMAT_F32], format) && format->has_sign && format->nan;
 }
 
 const struct bitcut_format *matrix_format(const struct bitcut_matrix *x)
