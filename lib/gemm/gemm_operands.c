@@ -47,7 +47,8 @@ size_t matrix_ld(const struct bitcut_matrix *x, size_t rows, size_t cols)
 const void *matrix_nth(const struct bitcut_matrix *x, size_t i)
 {
     const size_t bytes = (size_t)format_bytes(matrix_format(x));
-    return x->each ? x->each[i] : (const char *)x->at + i * x->stride * bytes;
+    if (x->each) return x->each[i];
+    return x->at ? (const char *)x->at + i * x->stride * bytes : NULL;
 }
 
 static void pick(struct bitcut_matrix *x, size_t i)
