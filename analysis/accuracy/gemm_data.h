@@ -7,7 +7,7 @@
 
 /* A (m x k), B (k x n) and C (m x n), and what epilogue and scaling read: the bias, and
    the factors of each row of A, m x blocks of k, and of each column of B, blocks of k x
-   n. `at` is NULL where there is no such matrix. */
+   n. `at` is NULL if the GEMM does not have the matrix. */
 struct gemm_data {
     struct matrix a, b, c, bias, scale_a, scale_b;
     size_t depth_a, depth_b; /* k that share a factor; 0: all */

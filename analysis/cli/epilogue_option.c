@@ -126,8 +126,8 @@ static int apply_factors(struct bitcut_scales *to, struct encoded_matrix *m,
                   m->rows, m->cols, s->lines, s->line, s->k, s->block_option);
         return fail(s->option, &f);
     }
-    if (across != (to->lines ? divide_up(s->lines, to->lines) : 1) ||
-        along != (to->depth ? divide_up(s->k, to->depth) : 1)) {
+    if (across != block_count(s->lines, to->lines) ||
+        along != block_count(s->k, to->depth)) {
         fault_set(&f, BITCUT_BAD_ARGUMENT,
                   "%zu x %zu factors do not fit blocks of %zu %s and %zu k", m->rows,
                   m->cols, to->lines, s->line, to->depth);

@@ -88,8 +88,8 @@ int matrix_option_format(const struct bitcut_format **format,
 int matrix_read(struct encoded_matrix *m, const char *option, const char *path,
                 const struct matrix_options *o);
 
-/* The number of GEMMs of the matrices of -a, -b, -c and -d, of which some may be missing
-   (at is NULL).  Batches have the same number of matrices; a single matrix, and a batch
+/* The number of GEMMs of the matrices of -a, -b, -c and -d.  A matrix that was not given
+   has at = NULL.  Batches have the same number of matrices; a single matrix, and a batch
    of one, of A, B or C belongs to all GEMMs.  *is_batch: whether A, B or C is a batch; D
    has to be one then.  With `index`, batches are reduced to the matrices of this GEMM,
    and *is_batch is false.  Prints messages and returns an exit status. */

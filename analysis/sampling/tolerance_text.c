@@ -339,7 +339,7 @@ static void describe_quantization(char *text, size_t size, const void *answer)
              q->relres, q->component, q->worst_at[0], q->worst_at[1]);
     if (q->has_d)
         text_add(text, size,
-                 "; D is %.3g of ||C0|| from C0, of which the kernel has %.3g",
+                 "; ||D - C0|| is %.3g ||C0||, and the error of the kernel is %.3g ||C0||",
                  q->d_relres, q->d_own);
 }
 

@@ -35,4 +35,10 @@ static inline size_t spread_place(const struct spread_evenly *s, size_t i)
 /* a / b, rounded up. */
 static inline size_t divide_up(size_t a, size_t b) { return a / b + (a % b != 0); }
 
+/* The number of blocks of `size` that cover `count`; one block if `size` is 0. */
+static inline size_t block_count(size_t count, size_t size)
+{
+    return size ? divide_up(count, size) : 1;
+}
+
 #endif

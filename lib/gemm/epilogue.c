@@ -213,19 +213,14 @@ size_t factor_depth(const struct bitcut_scales *x)
     return is_there(&x->at) ? x->depth : 0;
 }
 
-static size_t blocks(size_t count, size_t size)
-{
-    return size ? divide_up(count, size) : 1;
-}
-
 size_t factor_lines(const struct bitcut_scales *x, size_t lines)
 {
-    return blocks(lines, x->lines);
+    return block_count(lines, x->lines);
 }
 
 size_t factor_blocks(const struct bitcut_scales *x, size_t k)
 {
-    return blocks(k, x->depth);
+    return block_count(k, x->depth);
 }
 
 /* --- checks ----------------------------------------------------------------------- */

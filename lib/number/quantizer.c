@@ -59,19 +59,14 @@ const struct bitcut_quantizer *bitcut_quantizer_find(const char *name)
     return table_find(TABLE(quantizers), name);
 }
 
-static size_t blocks_of(size_t count, size_t size)
-{
-    return size ? divide_up(count, size) : 1;
-}
-
 size_t quantizer_lines(const struct bitcut_quantizer *q, size_t lines)
 {
-    return blocks_of(lines, q->lines);
+    return block_count(lines, q->lines);
 }
 
 size_t quantizer_blocks(const struct bitcut_quantizer *q, size_t k)
 {
-    return blocks_of(k, q->depth);
+    return block_count(k, q->depth);
 }
 
 void bitcut_quantizer_blocks(size_t *line_blocks, size_t *k_blocks,
