@@ -151,9 +151,9 @@ static void set_random(struct bitcut_unit *u, uint64_t *draws, const struct cell
                                  (uint32_t)t },
                    key[] = { (uint32_t)u->rounding.seed,
                              (uint32_t)(u->rounding.seed >> 32) };
-    uint32_t word[4];
-    bitcut_philox(word, counter, key);
-    u->rounding.position = rand_bits(word[0], word[1]);
+    uint32_t part[4];
+    bitcut_philox(part, counter, key);
+    u->rounding.position = rand_bits(part[0], part[1]);
     u->rounding.draws = draws;
     *draws = 0;
 }
@@ -246,18 +246,18 @@ _Static_assert(sizeof(struct number) % _Alignof(struct tile) == 0, "it is aligne
 
 static size_t engine_numbers(const struct job *job)
 {
-    const int words = job->a.count > job->b.count ? job->a.count : job->b.count;
-    return (size_t)words * TILE * DEPTH;
+    const int parts = job->a.count > job->b.count ? job->a.count : job->b.count;
+    return (size_t)parts * TILE * DEPTH;
 }
 
-static void read_lines(struct number *to, const struct job *job, const struct words *w,
+static void read_lines(struct number *to, const struct job *job, const struct parts *w,
                        size_t first, size_t lines, size_t from, size_t count)
 {
     for (int j = 0; j < w->count; j++) {
         const struct bitcut_unit *u =
             gemm_plan_reader(job->plan, w == &job->b ? BITCUT_B : BITCUT_A, j);
         for (size_t i = 0; u && i < lines; i++)
-            words_read(to + ((size_t)j * TILE + i) * DEPTH, w, u, j, first + i, from,
+            parts_read(to + ((size_t)j * TILE + i) * DEPTH, w, u, j, first + i, from,
                        count);
     }
 }

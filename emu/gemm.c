@@ -55,9 +55,9 @@ static void fast_run(const struct job *job, const struct grid *x, char *scratch,
         return;
     }
     for (size_t i = 0; i < rows; i++)
-        if (words_special(&job->a, i0 + i)) engine_run(job, numbers, i0 + i, j0, 1, cols);
+        if (parts_special(&job->a, i0 + i)) engine_run(job, numbers, i0 + i, j0, 1, cols);
     for (size_t j = 0; j < cols; j++)
-        if (words_special(&job->b, j0 + j)) engine_run(job, numbers, i0, j0 + j, rows, 1);
+        if (parts_special(&job->b, j0 + j)) engine_run(job, numbers, i0, j0 + j, rows, 1);
 }
 
 static void grid_run(const struct job *job, const struct grid *x, char *scratch,
@@ -135,9 +135,9 @@ struct side {
     bool columns;
 };
 
-static struct words_rule rule_of(const struct job *job, const struct side *s)
+static struct parts_rule rule_of(const struct job *job, const struct side *s)
 {
-    return (struct words_rule){ s->columns ? job->unit->b : job->unit->a, s->split,
+    return (struct parts_rule){ s->columns ? job->unit->b : job->unit->a, s->split,
                                 job->splits, job->plan->equilibrate, job->parts.element };
 }
 
@@ -171,11 +171,11 @@ static void multiply_elements(uint32_t *to, const struct job *job,
 
 /* Make the parts of an operand.  Row-major FP32 matrices are read where they are.  Other
    matrices, and matrices with another order of k, are copied first. */
-static enum bitcut_status operand_make(struct words *to, const struct job *job,
+static enum bitcut_status operand_make(struct parts *to, const struct job *job,
                                        const struct side *s, size_t k, int threads)
 {
     const size_t length = job->parts.steps * (size_t)job->plan->k_step;
-    const struct words_rule rule = rule_of(job, s);
+    const struct parts_rule rule = rule_of(job, s);
     const struct gathering all = { s->lines, k, length, job->parts.element, s->columns };
     const struct scale_factors *const factors = factors_of_elements(job, s);
     const bool direct = s->view.format == &formats[FORMAT_F32] && !all.element &&
@@ -183,51 +183,51 @@ static enum bitcut_status operand_make(struct words *to, const struct job *job,
     uint32_t *const own = direct ? NULL : view_gather(&s->view, &all, threads);
     if (!direct && !own) return BITCUT_NO_MEMORY;
     if (factors) multiply_elements(own, job, factors, &all);
-    const struct words_source source =
-        direct ? (struct words_source){ (const uint32_t *)(const void *)s->view.at,
+    const struct parts_source source =
+        direct ? (struct parts_source){ (const uint32_t *)(const void *)s->view.at,
                                         s->columns ? s->view.along : s->view.across,
                                         s->columns }
-               : (struct words_source){ own, s->columns ? s->lines : length, s->columns };
+               : (struct parts_source){ own, s->columns ? s->lines : length, s->columns };
     const enum bitcut_status status =
-        words_make(to, &rule, source, s->lines, direct ? k : length, length, threads);
+        parts_make(to, &rule, source, s->lines, direct ? k : length, length, threads);
     if (status == BITCUT_OK && job->plan->faults && job->plan->faults->respell)
-        words_respell(to, job->plan->faults, s->columns ? BITCUT_B : BITCUT_A,
+        parts_respell(to, job->plan->faults, s->columns ? BITCUT_B : BITCUT_A,
                       all.element, k);
     free(own);
     return status;
 }
 
 /* The same, or borrow stored parts for the job. */
-static enum bitcut_status operand_take(struct words *to, struct kept_words *kept,
+static enum bitcut_status operand_take(struct parts *to, struct kept_parts *kept,
                                        const struct job *job, const struct side *s,
                                        size_t k, int threads)
 {
     const size_t length = job->parts.steps * (size_t)job->plan->k_step;
-    const struct words_rule rule = rule_of(job, s);
+    const struct parts_rule rule = rule_of(job, s);
     if (!kept || job->parts.element || factors_of_elements(job, s))
         return operand_make(to, job, s, k, threads);
-    if (!words_serve(kept, &rule, s->view.at, s->lines, k, length)) {
-        words_clear(&kept->words);
+    if (!parts_serve(kept, &rule, s->view.at, s->lines, k, length)) {
+        parts_clear(&kept->parts);
         kept->operand = NULL;
-        const enum bitcut_status status = operand_make(&kept->words, job, s, k, threads);
+        const enum bitcut_status status = operand_make(&kept->parts, job, s, k, threads);
         if (status != BITCUT_OK) return status;
-        *kept = (struct kept_words){ kept->words, *s->split, rule.operand,    s->view.at,
+        *kept = (struct kept_parts){ kept->parts, *s->split, rule.operand,    s->view.at,
                                      s->lines,    k,         rule.equilibrate };
     }
-    *to = kept->words;
+    *to = kept->parts;
     return BITCUT_OK;
 }
 
-static void operand_end(struct words *w, const struct kept_words *kept)
+static void operand_end(struct parts *w, const struct kept_parts *kept)
 {
-    if (!kept || w->at[0] != kept->words.at[0]) words_clear(w);
+    if (!kept || w->at[0] != kept->parts.at[0]) parts_clear(w);
 }
 
-void gemm_words_clear(struct gemm_words *w)
+void gemm_parts_clear(struct gemm_parts *w)
 {
-    words_clear(&w->a.words);
-    words_clear(&w->b.words);
-    *w = (struct gemm_words){ 0 };
+    parts_clear(&w->a.parts);
+    parts_clear(&w->b.parts);
+    *w = (struct gemm_parts){ 0 };
 }
 
 /* Prepare the operands, C, and a separate D, so that D may be C and a stopped run leaves
@@ -366,7 +366,7 @@ static enum bitcut_status choose_kernels(struct job *job, const struct simd_leve
     const enum bitcut_status status = level ? BITCUT_OK : simd_choose(&level, f);
     if (status != BITCUT_OK) return status;
     job->splits = level->kernels;
-    if (!job->watch && gemm_unit_takes_words(job->unit, job->plan) &&
+    if (!job->watch && gemm_unit_takes_parts(job->unit, job->plan) &&
         fast_takes(job->unit) && !faults_in_sums(job->plan->faults) && !job->plan->start)
         job->kernels = level->kernels;
     return BITCUT_OK;
@@ -468,8 +468,8 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
                        .ldd = g->n,
                        .watch = o->watch,
                        .scratch = g->count == 1 && o->threads == 1 ? o->scratch : NULL,
-                       .keep_a = o->words ? &o->words->a : NULL,
-                       .keep_b = o->words ? &o->words->b : NULL,
+                       .keep_a = o->parts ? &o->parts->a : NULL,
+                       .keep_b = o->parts ? &o->parts->b : NULL,
                        .widened = o->widened,
                        .unrounded = o->unrounded,
                        .widened_d = g->d.to,

@@ -6,7 +6,7 @@
 #include "emu/fast/simd.h"
 #include "emu/unit.h"
 #include "emu/watch.h"
-#include "emu/words.h"
+#include "emu/parts.h"
 #include "lib/base/progress.h"
 #include "lib/base/record.h"
 #include "lib/gemm/plan.h"
@@ -36,12 +36,12 @@ enum bitcut_status gemm_plan_on_any(struct gemm_plan *plan, const struct bitcut_
 
 /* The parts of A and B, for successive runs on the same matrices, whose elements do not
    change.  A run uses the parts of the run before if it needs the same ones.  All zeros
-   at first; gemm_words_clear() ends it.  Used by one thread. */
-struct gemm_words {
-    struct kept_words a, b;
+   at first; gemm_parts_clear() ends it.  Used by one thread. */
+struct gemm_parts {
+    struct kept_parts a, b;
 };
 
-void gemm_words_clear(struct gemm_words *w);
+void gemm_parts_clear(struct gemm_parts *w);
 
 /* Memory for successive runs on one thread; free() of `at` ends it. */
 struct gemm_scratch {
@@ -88,7 +88,7 @@ struct gemm_options {
     const struct simd_level *simd;   /* NULL: the level that BITCUT_SIMD names, else the
                                         best                                            */
     const struct progress *progress; /* or NULL                                         */
-    struct gemm_words *words;        /* for a single GEMM: stored parts; or NULL        */
+    struct gemm_parts *parts;        /* for a single GEMM: stored parts; or NULL        */
     struct gemm_scratch *scratch;    /* for a single GEMM on one thread; or NULL        */
     const struct gemm_watch *watch;  /* for a GEMM with one output; or NULL; slower     */
     const struct gemm_offload *offload; /* takes GEMMs with many products; or NULL  */

@@ -31,43 +31,43 @@ void gemm_describe_what_ran(char *text, size_t size, const void *answer)
     text_add(text, size, " (evidence of the unit: %s)", unit_evidence(g->gemm->unit));
 }
 
-/* --- words ------------------------------------------------------------------------ */
+/* --- parts ------------------------------------------------------------------------ */
 
 /* The formats of the parts of an element, such as "f16 + 2^-11 f16". */
 static void describe_split(char *text, size_t size, const struct bitcut_split *s,
                            int scale)
 {
-    for (int w = 0; w < s->words; w++) {
-        const int power = scale * s->word[w].level;
-        if (s->word[w].copy) continue;
+    for (int w = 0; w < s->parts; w++) {
+        const int power = scale * s->part[w].level;
+        if (s->part[w].copy) continue;
         text_add(text, size, "%s", w ? " + " : "");
         if (power) text_add(text, size, "2^-%d ", power);
-        text_add(text, size, "%s", s->word[w].format->name);
+        text_add(text, size, "%s", s->part[w].format->name);
     }
-    for (int w = 0; w < s->words; w++)
-        if (s->word[w].copy)
-            text_add(text, size, ", and a copy in %s", s->word[w].format->name);
+    for (int w = 0; w < s->parts; w++)
+        if (s->part[w].copy)
+            text_add(text, size, ", and a copy in %s", s->part[w].format->name);
 }
 
 /* The name of a split with the scale and, where all parts have the same, the roundings of
    a plan. */
-static void label_words(char *label, size_t size, const struct bitcut_split *row,
+static void label_parts(char *label, size_t size, const struct bitcut_split *row,
                         const struct bitcut_split *planned, bool of_both)
 {
     struct bitcut_split s = *row;
     s.scale = planned->scale;
-    for (int w = 0; w < s.words && of_both; w++)
-        s.word[w].rounding = w ? split_low(planned) : planned->word[0].rounding;
+    for (int w = 0; w < s.parts && of_both; w++)
+        s.part[w].rounding = w ? split_low(planned) : planned->part[0].rounding;
     split_label(label, size, &s);
 }
 
-void gemm_describe_words(char *text, size_t size, const void *answer)
+void gemm_describe_parts(char *text, size_t size, const void *answer)
 {
     const struct gemm_description *const g = answer;
     const struct gemm_plan *const p = g->plan;
     const struct bitcut_split *const a = &p->split_a;
     const char *const name[] = { a->name, p->split_b.name };
-    const char *const high = a->word[0].rounding->name, *const low = split_low(a)->name;
+    const char *const high = a->part[0].rounding->name, *const low = split_low(a)->name;
     const bool same = !strcmp(name[0], name[1]);
     for (int i = 0; i < (same ? 1 : 2); i++) {
         const struct bitcut_split *s = table_find(TABLE(splits), name[i]);
@@ -77,7 +77,7 @@ void gemm_describe_words(char *text, size_t size, const void *answer)
                  : i  ? "of B"
                       : "each element of A");
         if (s) describe_split(text, size, s, a->scale);
-        if (s) label_words(label, sizeof label, s, a, same);
+        if (s) label_parts(label, sizeof label, s, a, same);
         text_add(text, size, s ? " (%s)" : "%s", s ? label : name[i]); /* else a format */
     }
     text_add(text, size, "; rounded by %s", high);

@@ -28,7 +28,7 @@ struct gemm_description {
    element; how the products are added; start, factors and epilogue, empty for a GEMM
    without them; and sizes, scalars and inputs. */
 void gemm_describe_what_ran(char *text, size_t size, const void *answer);
-void gemm_describe_words(char *text, size_t size, const void *answer);
+void gemm_describe_parts(char *text, size_t size, const void *answer);
 void gemm_describe_sum(char *text, size_t size, const void *answer);
 void gemm_describe_epilogue(char *text, size_t size, const void *answer);
 void gemm_describe_matrices(char *text, size_t size, const void *answer);
@@ -47,7 +47,7 @@ const char *number_said(char text[NUMBER_SAID_MAX], double x, int digits);
 #define GEMM_LINES                                                                       \
     { "recipe", gemm_describe_what_ran, RECORD_ALWAYS, NULL },                           \
         { "quantization", gemm_describe_quantization, RECORD_ALWAYS, NULL },             \
-        { "parts", gemm_describe_words, RECORD_ALWAYS, NULL },                           \
+        { "parts", gemm_describe_parts, RECORD_ALWAYS, NULL },                           \
         { "sum over k", gemm_describe_sum, RECORD_ALWAYS, NULL },                        \
         { "epilogue", gemm_describe_epilogue, RECORD_ALWAYS, NULL },                     \
     {                                                                                    \

@@ -23,22 +23,22 @@ static enum bitcut_status unknown(const char *what, const char *name, struct tab
                      text_fit(name, NAME_LENGTH_MAX), name, hint);
 }
 
-const struct bitcut_format *way_words(const struct bitcut_gemm *g)
+const struct bitcut_format *way_parts(const struct bitcut_gemm *g)
 {
     const struct bitcut_split *split = g->split_a ? g->split_a : g->recipe->split;
-    return split ? split->word[0].format : &formats[FORMAT_F16];
+    return split ? split->part[0].format : &formats[FORMAT_F16];
 }
 
 /* Find the unit of this name for the formats of the GEMM's parts. */
 static enum bitcut_status read_unit(struct bitcut_gemm *g, const char *name,
                                     struct fault *f)
 {
-    g->unit = unit_find(name, way_words(g));
+    g->unit = unit_find(name, way_parts(g));
     if (g->unit) return BITCUT_OK;
     if (!table_find(TABLE(chips), name)) return unknown("unit", name, TABLE(chips), f);
     return fault_set(f, BITCUT_BAD_ARGUMENT,
                      "%s has no instruction for %s, the format of the parts of %s", name,
-                     way_words(g)->name, g->recipe->name);
+                     way_parts(g)->name, g->recipe->name);
 }
 
 enum bitcut_status configuration_line_read(struct bitcut_gemm *to, const char *line,

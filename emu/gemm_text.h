@@ -25,6 +25,6 @@ void configuration_line_write(char line[CONFIGURATION_LINE_MAX],
 
 /* The format of the high parts of A, if the recipe or the splits define it; otherwise
    f16. */
-const struct bitcut_format *way_words(const struct bitcut_gemm *g);
+const struct bitcut_format *way_parts(const struct bitcut_gemm *g);
 
 #endif

@@ -7,8 +7,8 @@
 static enum bitcut_status check_high(const struct gemm_plan *p,
                                      const struct bitcut_unit *u, struct fault *f)
 {
-    const struct bitcut_format *a = p->split_a.word[0].format,
-                               *b = p->split_b.word[0].format;
+    const struct bitcut_format *a = p->split_a.part[0].format,
+                               *b = p->split_b.part[0].format;
     if (format_holds(u->a, a) && format_holds(u->b, b)) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
                      "recipe %s has parts in %s, but %s multiplies %s by %s; choose "
@@ -22,8 +22,8 @@ static enum bitcut_status check_high(const struct gemm_plan *p,
 static bool takes(const struct bitcut_format *operand, const struct bitcut_split *s,
                   int w)
 {
-    const struct bitcut_format *word = s->word[w].format, *high = s->word[0].format;
-    return word == high || (operand != high && format_holds(operand, word));
+    const struct bitcut_format *part = s->part[w].format, *high = s->part[0].format;
+    return part == high || (operand != high && format_holds(operand, part));
 }
 
 const struct bitcut_format *accumulator_format(const struct gemm_plan *p, int accumulator)
@@ -39,8 +39,8 @@ static enum bitcut_status find_units(struct gemm_plan *p, const struct bitcut_un
 {
     for (int i = 0; i < p->terms; i++) {
         const struct recipe_term t = p->term[i];
-        const struct bitcut_format *a = p->split_a.word[t.a].format,
-                                   *b = p->split_b.word[t.b].format;
+        const struct bitcut_format *a = p->split_a.part[t.a].format,
+                                   *b = p->split_b.part[t.b].format;
         const bool own = takes(u->a, &p->split_a, t.a) && takes(u->b, &p->split_b, t.b);
         p->unit[i] = own ? u : unit_beside(u, a, b);
         if (!p->unit[i])
@@ -150,10 +150,10 @@ void gemm_plan_round_sums(struct gemm_plan *p, struct bitcut_unit own[RECIPE_TER
     }
 }
 
-bool gemm_unit_takes_words(const struct bitcut_unit *u, const struct gemm_plan *p)
+bool gemm_unit_takes_parts(const struct bitcut_unit *u, const struct gemm_plan *p)
 {
     bool all = true;
-    for (int i = 0; i < p->split_a.words; i++) all &= takes(u->a, &p->split_a, i);
-    for (int i = 0; i < p->split_b.words; i++) all &= takes(u->b, &p->split_b, i);
+    for (int i = 0; i < p->split_a.parts; i++) all &= takes(u->a, &p->split_a, i);
+    for (int i = 0; i < p->split_b.parts; i++) all &= takes(u->b, &p->split_b, i);
     return all;
 }

@@ -5,7 +5,7 @@
 #define BITCUT_EMU_JOB_H
 
 #include "emu/watch.h"
-#include "emu/words.h"
+#include "emu/parts.h"
 #include "lib/base/progress.h"
 #include "lib/gemm/epilogue.h"
 #include "lib/gemm/order.h"
@@ -44,11 +44,11 @@ struct job {
     const struct fast_kernels *splits;  /* NULL: parts are made one by one */
     struct k_parts parts;
     size_t first; /* the sequence of `parts` that contains k number 0 */
-    struct words a, b;
+    struct parts a, b;
     int16_t *integers_a, *integers_b; /* fast_integer_lines(); NULL: not used */
     uint32_t *d;
     size_t m, n, ldd;
-    struct kept_words *keep_a, *keep_b; /* NULL: parts are not stored */
+    struct kept_parts *keep_a, *keep_b; /* NULL: parts are not stored */
     struct gemm_scratch *scratch;       /* NULL: scratch is not reused */
     bool widened, unrounded;            /* as in struct gemm_options */
     uint32_t *widened_d;                /* D of all GEMMs, if `widened` */
@@ -58,7 +58,7 @@ struct job {
 
 /* Whether the unit takes all parts of both operands, so that all parts have one format
    and every term runs on it. */
-bool gemm_unit_takes_words(const struct bitcut_unit *unit, const struct gemm_plan *plan);
+bool gemm_unit_takes_parts(const struct bitcut_unit *unit, const struct gemm_plan *plan);
 
 /* a b + c in FP32 to nearest even, for encodings, as in the recipe's epilogue.  The
    calling thread is in the mode of hostfp_enter(). */

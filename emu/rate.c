@@ -70,24 +70,24 @@ const struct rate_row rates[] = {
     /* clang-format on */
 };
 
-enum rate_words rate_words_of(const struct bitcut_format *f)
+enum rate_format rate_format_of(const struct bitcut_format *f)
 {
     static const struct {
         int format;
-        enum rate_words words;
+        enum rate_format rate;
     } own[] = { { FORMAT_BF16, RATE_BF16 },
                 { FORMAT_TF32, RATE_TF32 },
                 { FORMAT_F32, RATE_F32 } };
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        if (f == &formats[own[i].format]) return own[i].words;
+        if (f == &formats[own[i].format]) return own[i].rate;
     if (format_is_integer(f)) return RATE_S8;
     return f->bits <= 8 ? RATE_FP8 : RATE_F16;
 }
 
-double rate_cost(const struct rate_row *r, enum rate_words words)
+double rate_cost(const struct rate_row *r, enum rate_format format)
 {
-    if (!(r->peak[words] > 0)) return 0;
-    const double cost = r->peak[RATE_F16] / r->peak[words];
+    if (!(r->peak[format] > 0)) return 0;
+    const double cost = r->peak[RATE_F16] / r->peak[format];
     return cost < 0.75 ? 0.5 : round(cost);
 }
 

@@ -6,14 +6,14 @@
 #include "emu/unit.h"
 
 /* Format of the operands of a product, or a format of the same width; or integers. */
-enum rate_words {
+enum rate_format {
     RATE_F16,
     RATE_BF16,
     RATE_TF32,
     RATE_FP8,
     RATE_S8,
     RATE_F32,
-    RATE_WORDS
+    RATE_FORMATS
 };
 
 enum { RATE_DEVICES_MAX = 3 };
@@ -23,7 +23,7 @@ enum { RATE_DEVICES_MAX = 3 };
 struct rate_row {
     const char *name, *what; /* an architecture, or a chip that differs from it; owner of
                                 the rates                                             */
-    double peak[RATE_WORDS]; /* 0: no unit; f32: the unit that unit_find() chooses      */
+    double peak[RATE_FORMATS]; /* 0: no unit; f32: the unit that unit_find() chooses      */
     bool clocked;            /* whether peaks are operations per clock of a CU; else
                                 TFLOPS                                                */
     const char *source;      /* document, and its contents                            */
@@ -35,11 +35,11 @@ extern const struct rate_row rates[]; /* ended by a row whose name is NULL */
 
 /* The class of rates for parts of a format: f16 if they are wider than 8 bits and belong
    to no other class. */
-enum rate_words rate_words_of(const struct bitcut_format *format);
+enum rate_format rate_format_of(const struct bitcut_format *format);
 
 /* The peak rate of f16 products divided by the peak rate of other products, rounded to
    the nearest of 0.5, 1, 2, 3, ...; 0 if there is no unit for them. */
-double rate_cost(const struct rate_row *row, enum rate_words words);
+double rate_cost(const struct rate_row *row, enum rate_format format);
 
 /* TFLOPS of f16 products; 0: unknown. */
 double rate_tflops(const struct rate_row *row);

@@ -76,27 +76,27 @@ static void describe_format(struct field_writer *w, const void *row)
 static void write_formats_field(struct field_writer *w, const struct bitcut_split *s)
 {
     write_list_field(w, "formats", BITCUT_TEXTS);
-    for (int i = 0; s && i < s->words; i++)
-        write_item_field(w, "%s", s->word[i].format->name);
+    for (int i = 0; s && i < s->parts; i++)
+        write_item_field(w, "%s", s->part[i].format->name);
 }
 
 /* The levels of all parts, and which of them are copies. */
 static void tell_levels(struct field_writer *w, const struct bitcut_split *s)
 {
     write_list_field(w, "levels", BITCUT_NUMBERS);
-    for (int i = 0; i < s->words; i++) write_item_field(w, "%d", s->word[i].level);
+    for (int i = 0; i < s->parts; i++) write_item_field(w, "%d", s->part[i].level);
     write_list_field(w, "copies", BITCUT_NUMBERS);
-    for (int i = 0; i < s->words; i++)
-        if (s->word[i].copy) write_item_field(w, "%d", i);
+    for (int i = 0; i < s->parts; i++)
+        if (s->part[i].copy) write_item_field(w, "%d", i);
 }
 
 static void describe_split(struct field_writer *w, const void *row)
 {
     const struct bitcut_split *s = row;
-    write_format_field(w, "format", s->word[0].format);
-    write_text_field(w, "high", s->word[0].rounding->name);
-    write_text_field(w, "low", s->words > 1 ? split_low(s)->name : "");
-    write_integer_field(w, "words", s->words);
+    write_format_field(w, "format", s->part[0].format);
+    write_text_field(w, "high", s->part[0].rounding->name);
+    write_text_field(w, "low", s->parts > 1 ? split_low(s)->name : "");
+    write_integer_field(w, "parts", s->parts);
     write_formats_field(w, s);
     write_integer_field(w, "scale", s->scale);
     tell_levels(w, s);
@@ -120,9 +120,9 @@ static void describe_quantizer(struct field_writer *w, const void *row)
 }
 
 /* The letter of a part: high, low, lowest of three, or a copy of the value. */
-static char letter_of(const struct bitcut_split *s, int word)
+static char letter_of(const struct bitcut_split *s, int part)
 {
-    return s && s->word[word].copy ? 'c' : "hlm"[word];
+    return s && s->part[part].copy ? 'c' : "hlm"[part];
 }
 
 /* Terms such as "lh:1 hl:1 hh:0": part of A, part of B, accumulator; with a * if the

@@ -121,7 +121,7 @@ static inline bool unit_flushes_operands(const struct bitcut_unit *u)
 }
 
 /* Bytes of one operand in memory. */
-static inline int unit_word_bytes(const struct bitcut_unit *u)
+static inline int unit_part_bytes(const struct bitcut_unit *u)
 {
     return u->a->bits <= 8 ? 1 : u->a->bits <= 16 ? 2 : 4;
 }

@@ -367,11 +367,11 @@ enum bitcut_status bitcut_quantize(uint32_t *elements, uint32_t *scales,
    Returns: the number of parts, 1 to 3.
    Args:    split: the split.
             x:     FP32 encoding.
-   Out:     word:  encodings of the parts, each in the format of its part.
+   Out:     part:  encodings of the parts, each in the format of its part.
    - A part of level l carries the factor 2^(l s), where s is the scale of the split.
    - x is approximately the sum of the parts, without this factor and without copies.
    - `bitcut list splits` has the levels, the copies and the format of each part. */
-int bitcut_split_apply(uint64_t word[3], const struct bitcut_split *split, uint32_t x)
+int bitcut_split_apply(uint64_t part[3], const struct bitcut_split *split, uint32_t x)
     BITCUT_NONNULL(1, 2);
 
 /* Split an array of FP32 values, each as bitcut_split_apply() does.
@@ -1663,12 +1663,12 @@ enum bitcut_status bitcut_gemm_prepared_size(size_t *bytes,
             operand: the operand.
             stream:  the stream, as for bitcut_gemm_start().
    In:      gemm:    the GEMM.  `prepared` of the operand is not read.
-   Out:     words:   the prepared parts, in device memory aligned to 256, of
+   Out:     parts:   the prepared parts, in device memory aligned to 256, of
                      bitcut_gemm_prepared_size() bytes.
             why:     the reason.
    - The parts serve any number of GEMMs later in the stream, if their operand has the
      same values, the same split and the same equilibration. */
-enum bitcut_status bitcut_gemm_prepare(void *words, const struct bitcut_device *device,
+enum bitcut_status bitcut_gemm_prepare(void *parts, const struct bitcut_device *device,
                                        const struct bitcut_gemm *gemm,
                                        enum bitcut_operand operand, void *stream,
                                        char *why) BITCUT_CHECK_RESULT;

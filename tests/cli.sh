@@ -355,7 +355,7 @@ list reductions|name what
 list chips|name what architecture also source rates ratios
 list frameworks|name what library setting recipe split unit order known open source
 list formats|name what bits exponent_bits fraction_bits emin emax
-list splits|name what format high low words formats scale levels copies
+list splits|name what format high low parts formats scale levels copies
 list recipes|name what split formats terms promote tile_k zeroed source
 list inputs|name what parameters
 list metrics|name what

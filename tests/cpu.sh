@@ -85,7 +85,7 @@ urand(1.17e-38,1.18e-38) --input-b exp_rand(90,100)"
         run 0 gemm $tiny -o "$split.npy"
         cmp there.npy "$split.npy"
     done
-    cmp -s bf16.npy bf16-daz.npy && echo "no subnormal value becomes a normal word"
+    cmp -s bf16.npy bf16-daz.npy && echo "no subnormal value becomes a normal part"
 }
 
 # A library of this name stands before the system's: it computes, has a thread more than it

@@ -23,7 +23,7 @@ built() {
         $(PKG_CONFIG_PATH=$PWD/lib pkg-config --cflags --libs bitcut) 2>&1
 }
 
-# What gpu_words uses of CUDA.
+# What gpu_parts uses of CUDA.
 cat > "$work/cuda_runtime_api.h" << END
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ enum { cudaSuccess, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 END
 
 # Without the line of the licence.
-long() { awk 'FNR == 62 && FILENAME !~ /gpu_words/ { print FILENAME }' "$srcdir"/examples/*.c; }
+long() { awk 'FNR == 62 && FILENAME !~ /gpu_parts/ { print FILENAME }' "$srcdir"/examples/*.c; }
 
 # ran STATUS TEXT WORD...: what goes wrong when that should end so and say that.
 ran() {
@@ -59,7 +59,7 @@ beside() {
 }
 
 echo 1..11
-ok_if_empty "no example but gpu_words has more than 60 lines" "$(long)"
+ok_if_empty "no example but gpu_parts has more than 60 lines" "$(long)"
 ok_if_empty "verify_call builds" "$(built verify_call)"
 ok_if_empty "a call is verified" \
     "$(ran 0 'vary.ootomo.f16 on hopper/mma.m16n8k16.f32.f16: 0 of 6300 outputs differ' verify_call)"
@@ -73,6 +73,6 @@ ok_if_empty "a result is explained, and what comes back gives it" \
     "$(ran 0 'promoted every 4 instructions: 1920 of 1920 outputs agree' explain_call)"
 changed() { ran 1 '^No hypothesis gives D.* 1919 of 1920 outputs' explain_call flip; }
 if_whole "a changed bit is told" changed # the whole search
-ok_if_empty "gpu_words builds" "$(built gpu_words)"
+ok_if_empty "gpu_parts builds" "$(built gpu_parts)"
 ok_if_empty "words that are kept give the emulator's bits" \
-    "$(ran 0 "^D is the emulator's" gpu_words)"
+    "$(ran 0 "^D is the emulator's" gpu_parts)"

@@ -308,7 +308,7 @@ faults_listed() {
     [ "$(uniq -d listed)" = '' ] || uniq -d listed
     run 0 list axes --json
     [ "$(value name | tr '\n' ' ')" = \
-        'recipe unit promote words terms tile_k equilibrate order fault ' ] || cat out
+        'recipe unit promote parts terms tile_k equilibrate order fault ' ] || cat out
 }
 
 # Variations that are no faults: what is changed in the recipe.
@@ -571,7 +571,7 @@ END
 }
 
 ok_if_empty "without a fault the injector is the emulator" "$(right_on_all)"
-ok_if_empty "also where words are subnormal or overflow" "$(right_on_any_inputs)"
+ok_if_empty "also where parts are subnormal or overflow" "$(right_on_any_inputs)"
 ok_if_empty "also with slices and promotion" "$(right_in_any_order)"
 ok_if_empty "faults that the emulator can have as variations are these" "$(variations)"
 exhaustive "every fault can be seen" unseen

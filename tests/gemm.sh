@@ -326,7 +326,7 @@ END
     [ "$judged" = "$(sed 's/.*\("relres".*\),"settled_f32.*/\1/' out)" ] || cat out
 }
 
-# One word of f16 is not as good as FP32 for any k, two are; both errors are explained.
+# One part of f16 is not as good as FP32 for any k, two are; both errors are explained.
 graded() {
     for k in 512 1024 4096 16384; do
         for row in fp32:3 ootomo:3 plain:0; do

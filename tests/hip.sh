@@ -164,7 +164,7 @@ END
 }
 
 # eight_bits DEVICE: kernels of 8-bit words where it has instructions for them, rounded in every
-# way, as equilibration has another target for e4m3fnuz and no word is -0.
+# way, as equilibration has another target for e4m3fnuz and no part is -0.
 eight_bits() {
     at="-m 66 -n 65 -k 75 --seconds 0 --device $1 --json"
     run 0 record --random 1 --device "$1" --json

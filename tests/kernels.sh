@@ -76,7 +76,7 @@ equilibrated() {
     expect mismatches 160
 }
 
-# Words of two formats, which the device multiplies itself, as the recipe says: k beyond a run
+# Parts of two formats, which the device multiplies itself, as the recipe says: k beyond a run
 # of words, lines by the plan's own target, slices of whole k-steps, other roundings and scales.
 words_of_two_formats() {
     while read -r words; do
@@ -254,11 +254,11 @@ splits_compared() {
     export DEVICE_FAULT
     run 1 verify --kernel split --split halfhalf --samples 3000 --json
     unset DEVICE_FAULT
-    grep -q '"first":{"x":".*nan","word":0,"model":"0x7e00 = nan = nan","device":"0x7e01' \
+    grep -q '"first":{"x":".*nan","part":0,"model":"0x7e00 = nan = nan","device":"0x7e01' \
         out || cat out
 }
 
-# Words of two formats, all three of a value, where a kernel has them; each in its format.
+# Parts of two formats, all three of a value, where a kernel has them; each in its format.
 mixed_splits_compared() {
     while read -r words; do
         # shellcheck disable=SC2086 # words
@@ -272,11 +272,11 @@ mixed_splits_compared() {
 --equilibrate
 --high rz --low rn --scale 3
 END
-    DEVICE_FAULT="flips low words"
+    DEVICE_FAULT="flips low parts"
     export DEVICE_FAULT
     run 1 verify --kernel split --split half-e4m3 --samples 3000 --json
     expect mismatches 1
-    grep -Eq '"first":\{"x":[^}]*,"word":2,"model":"0x[0-9a-f]{2} = [^}]*"device":"0x[0-9a-f]{2} = ' \
+    grep -Eq '"first":\{"x":[^}]*,"part":2,"model":"0x[0-9a-f]{2} = [^}]*"device":"0x[0-9a-f]{2} = ' \
         out || cat out
     DEVICE_FAULT=ampere
     run 2 verify --kernel split --split half-e4m3 --samples 3000
@@ -382,7 +382,7 @@ ok_if_empty "kernels are ranked" "$(tiles_ranked)"
 ok_if_empty "batches of small GEMMs" "$(batches_agree)"
 exhaustive "broken kernels for batches are found" batch_differences_found
 ok_if_empty "the split pass" "$(splits_compared)"
-ok_if_empty "the split pass where words have two formats" "$(mixed_splits_compared)"
+ok_if_empty "the split pass where parts have two formats" "$(mixed_splits_compared)"
 
 BITCUT_MODULES=$kernels
 if [ -f "$kernels/bitcut-cuda.so" ]; then

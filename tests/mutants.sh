@@ -106,7 +106,7 @@ rows of D swapped@gemm_f16@device.h@s/8 \* \(q % 16 \/ 4\) \+ 4 \* \(lane \/ 32\
 columns for rows of D@gemm_f16@gemm_hip.h@s/I::row\(lane, q\) \* I::side \+ I::column\(lane\)/I::column(lane) * I::side + I::row(lane, q)/@gemm@bits
 A's lanes are those of another k@gemm_f16@gemm_hip.h@s/line_a = i0 \+ lane % I::side/line_a = i0 + (lane ^ 1) % I::side/@gemm@bits
 B's fragments of A's wave@gemm_f16@gemm_hip.h@s/line_b = j0 \+/line_b = i0 +/@gemm@bits
-low words in the main accumulator@gemm_f16@gemm_program.h@s/TERMS_main_first\(X\) X\(0, 0, 0\) X\(0, 1, 1\)/TERMS_main_first(X) X(0, 0, 0) X(0, 1, 0)/@gemm@bits
+low parts in the main accumulator@gemm_f16@gemm_program.h@s/TERMS_main_first\(X\) X\(0, 0, 0\) X\(0, 1, 1\)/TERMS_main_first(X) X(0, 0, 0) X(0, 1, 0)/@gemm@bits
 a term left out@gemm_f16@gemm_program.h@s/(TERMS_main_first.*) X\(1, 0, 1\)/\1/@gemm@bits
 terms in another order@gemm_f16@gemm_program.h@s/X\(0, 0, 0\) X\(0, 1, 1\) X\(1, 0, 1\)$/X(0, 0, 0) X(1, 0, 1) X(0, 1, 1)/@gemm@bits
 the correction in another scale@gemm_f16@gemm_hip.h@s/fmaf\(v\[q\], unscale, /fmaf(v[q], 2 * unscale, /@gemm@bits
@@ -119,7 +119,7 @@ no edge of A@gemm_f16@gemm_hip.h@s/wanted < lines \? wanted : lines - 1/wanted/@
 D written across@gemm_f16@device.h@s/i \* x\.d\.row \+ j \* x\.d\.column/i * x.d.column + j * x.d.row/@edges@stores 4 bytes at byte -?[0-9]+ of a buffer
 D scaled by its row alone@gemm_f16@device.h@s/scale_once\(v, -a - b\)/scale_once(v, -a)/@scaled@bits
 the residual in another scale@split@split.hip@s/\* a\.scale;/* a.scale * a.scale;/@split@bits
-the second word of the value, not of its residual@split@split.hip@s/x\[e\] = left_of\(F\(\), x\[e\], w\) \* a\.scale/x[e] = x[e] * a.scale/@split@bits
+the second part of the value, not of its residual@split@split.hip@s/x\[e\] = left_of\(F\(\), x\[e\], w\) \* a\.scale/x[e] = x[e] * a.scale/@split@bits
 no barrier before a turned tile is read@split@split.hip@/^    block_wait\(\);$/d@gemm@not initialised
 the largest of a part of the line alone@split@split.hip@s/e < RUN \/ EACH; e\+\+\) mine = larger/e < 1; e++) mine = larger/@lines@bits
 blocks of GEMMs in each other's place@batch@batch.hip@s/gemm = block \/ S::tiles_of_one;/gemm = block % S::gemms;/@batch@bits

@@ -56,7 +56,7 @@ def plain(a, b):
 
 
 def halfhalf(x):
-    """High and low words, as FP32 values."""
+    """High and low parts, as FP32 values."""
     high = x.astype(F16)
     low = ((x - high.astype(F32)) * F32(2048)).astype(F16)
     return high.astype(F32), low.astype(F32)
@@ -286,24 +286,24 @@ def nearest_in(x, bits, least):
     return round(x / unit) * unit
 
 
-def two_words(x, least):
+def two_parts(x, least):
     high = nearest_in(x, 11, least)
     return high, nearest_in((x - high) * 2048, 11, least)
 
 
 def ootomo_parts(a, b):
     """The parts of the error of one output of Ootomo's method on Hopper."""
-    free, real = ([[two_words(x, least) for x in line] for line in (a, b)]
+    free, real = ([[two_parts(x, least) for x in line] for line in (a, b)]
                   for least in (-400, -24))
     whole = [[[h + l / 2048 for h, l in line] for line in words] for words in (free, real)]
     total = sum(x * y for x, y in zip(a, b))
     sums = [sum(x * y for x, y in zip(*lines)) for lines in whole]
-    (a_words, b_words), kept = real, Fraction(0)
+    (a_parts, b_parts), kept = real, Fraction(0)
     promoted, correction = Fraction(0), Fraction(0)
     lost = {"alignment": Fraction(0), "accumulation": Fraction(0), "promotion": Fraction(0)}
     for k in range(0, len(a), 16):
         for p, q in ((1, 0), (0, 1), (0, 0)):
-            pairs = [(x[p], y[q]) for x, y in zip(a_words[k:k + 16], b_words[k:k + 16])]
+            pairs = [(x[p], y[q]) for x, y in zip(a_parts[k:k + 16], b_parts[k:k + 16])]
             scale = 2048 if p + q else 1
             exact, aligned, got = hopper(pairs, correction if p + q else Fraction(0))
             kept += sum(x * y for x, y in pairs) / scale
@@ -357,10 +357,10 @@ def up(x):
 
 
 def hopper_limit(a, b):
-    """What Ootomo's method may err by on Hopper, for one output: what two words leave and
-    the product of low words that is dropped; of the main products an instruction of 16 and
+    """What Ootomo's method may err by on Hopper, for one output: what two parts leave and
+    the product of low parts that is dropped; of the main products an instruction of 16 and
     a promotion for each, but the first; of the corrections two chains in one; and a fold.
-    An instruction cuts 16 terms at 2^-25 and its result at 2^-23, 10 u in all.  A word
+    An instruction cuts 16 terms at 2^-25 and its result at 2^-23, 10 u in all.  A part
     other than 0 aligns as the least normal number of f16 at least."""
     q = -(-len(a) // 16)
     main, correction = growth((10 + q - 1 + 1) * U), growth((2 * q * 10 + 1) * U)
@@ -476,9 +476,9 @@ def tensors():
 
 
 POINTS = [
-    ("plain, one f16 word", recipe(PLAIN, plain, uniform)),
+    ("plain, one f16 part", recipe(PLAIN, plain, uniform)),
     ("plain, beyond the range of f16", recipe(PLAIN, plain, wide)),
-    ("ootomo, two f16 words", recipe(OOTOMO, ootomo, uniform)),
+    ("ootomo, two f16 parts", recipe(OOTOMO, ootomo, uniform)),
     ("fp32", recipe(FP32, fp32, uniform)),
     ("Fortran order", fortran_order),
     ("element types and byte orders", element_types),

@@ -104,10 +104,10 @@ static void roundings_digest(const struct matrix *values)
 static void splits_digest(const struct matrix *values)
 {
     for (const struct bitcut_split *s = splits; s->name; s++) {
-        uint64_t digest = digest_empty, word[3];
+        uint64_t digest = digest_empty, part[3];
         for (size_t i = 0; i < VALUES; i++) {
-            const int words = bitcut_split_apply(word, s, values->at[i]);
-            for (int w = 0; w < words; w++) digest_add(&digest, word[w]);
+            const int parts = bitcut_split_apply(part, s, values->at[i]);
+            for (int w = 0; w < parts; w++) digest_add(&digest, part[w]);
         }
         digest_print("split", s->name, digest);
     }
@@ -195,7 +195,7 @@ static void units_digest(void)
     }
 }
 
-/* Every recipe on an A100, of mixed words on an H100: 1.5 A B - 0.25 C, values of any
+/* Every recipe on an A100, of mixed parts on an H100: 1.5 A B - 0.25 C, values of any
    size. */
 static void recipes_digest(void)
 {
@@ -206,7 +206,7 @@ static void recipes_digest(void)
     struct matrix d = matrix_make("zeros", INPUT_A, M, N);
     for (const struct bitcut_recipe *r = recipes; r->name; r++) {
         const struct bitcut_format *input = &formats[FORMAT_F16];
-        if (r->split) input = r->split->word[0].format;
+        if (r->split) input = r->split->part[0].format;
         const bool mixed = r->split && !split_is_uniform(r->split);
         const struct bitcut_unit *u = bitcut_unit_find(mixed ? "h100" : "a100", input);
         require(u != NULL, r->name);

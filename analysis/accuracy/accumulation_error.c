@@ -250,7 +250,7 @@ static double least_before(const struct gemm_plan *p, const struct accumulation 
     for (int t = 0; t < p->terms; t++) {
         const struct recipe_term term = p->term[t];
         const double count = (double)path->all * instructions_of(p, t);
-        const int level = p->split_a.word[term.a].level + p->split_b.word[term.b].level;
+        const int level = p->split_a.part[term.a].level + p->split_b.part[term.b].level;
         all += count * ldexp(instruction_least(p->unit[t]), -p->scale * level);
         if (term.scaled) all += (double)path->all * least_rn(p->unit[t]->c);
         if (term.accumulator == 0) instructions += count;

@@ -38,7 +38,7 @@ static double product_error(const struct gemm_plan *p, const struct term_errors 
     double sum = retained_lost(p, a, b);
     for (int t = 0; t < p->terms; t++) {
         const double size =
-            a->at[RETAINED_WORD + p->term[t].a] * b->at[RETAINED_WORD + p->term[t].b];
+            a->at[RETAINED_PART + p->term[t].a] * b->at[RETAINED_PART + p->term[t].b];
         if (size > 0) sum += size * way->term[t];
     }
     return sum;
@@ -91,8 +91,8 @@ static const struct bitcut_format *exact_format(const struct gemm_plan *p,
                                                 const struct bitcut_format *format)
 {
     const bool multiplied = p->equilibrate || p->scaling == BITCUT_SCALING_OPERAND;
-    return format && format != &formats[FORMAT_F32] && !multiplied && split->words == 1 &&
-                   format_holds(split->word[0].format, format)
+    return format && format != &formats[FORMAT_F32] && !multiplied && split->parts == 1 &&
+                   format_holds(split->part[0].format, format)
                ? format
                : NULL;
 }
@@ -106,9 +106,9 @@ static struct retained_max most_of_exact(const struct retained_reader *r,
     struct retained_max most = {
         .most = lower ? ldexp(1, format->bits - 1) : format_largest_value(format)
     };
-    most.times.at[RETAINED_WHOLE] = most.times.at[RETAINED_WORD] = 1;
+    most.times.at[RETAINED_WHOLE] = most.times.at[RETAINED_PART] = 1;
     if (r->flush[0]) most.beside.at[RETAINED_REST] = least;
-    if (r->aligns[0]) most.beside.at[RETAINED_WORD] = least;
+    if (r->aligns[0]) most.beside.at[RETAINED_PART] = least;
     if (r->flush[0] || r->aligns[0]) most.from = most.normal = most.full = least;
     return most;
 }
@@ -279,9 +279,9 @@ static bool is_by_products(char why[BOUND_WHY_MAX], const struct bound_problem *
                   u->name);
 }
 
-static bool is_f32_word(const struct bitcut_split *s)
+static bool is_f32_part(const struct bitcut_split *s)
 {
-    return s->words == 1 && format_holds(s->word[0].format, &formats[FORMAT_F32]);
+    return s->parts == 1 && format_holds(s->part[0].format, &formats[FORMAT_F32]);
 }
 
 static bool is_any_order(char why[BOUND_WHY_MAX], const struct bound_problem *x)
@@ -289,7 +289,7 @@ static bool is_any_order(char why[BOUND_WHY_MAX], const struct bound_problem *x)
     const struct gemm_plan *p = x->plan;
     const struct bitcut_unit *u = p->unit[0];
     if (!is_by_products(why, x)) return false;
-    if (p->terms != 1 || !is_f32_word(&p->split_a) || !is_f32_word(&p->split_b))
+    if (p->terms != 1 || !is_f32_part(&p->split_a) || !is_f32_part(&p->split_b))
         return refuse(why, "%s does not multiply unrounded FP32 values", p->recipe->name);
     if (summation_aligns(u) || u->block != 1 || u->result != &formats[FORMAT_F32] ||
         !round_is_nearest(&u->rounding))
@@ -380,7 +380,7 @@ static bool is_bounded(char why[BOUND_WHY_MAX], const struct bound_problem *x)
     return true;
 }
 
-static bool is_words(char why[BOUND_WHY_MAX], const struct bound_problem *x)
+static bool is_parts(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     if (promotes(x->plan))
         return refuse(why, "%s promotes its accumulator; see the bound promoted",
@@ -391,12 +391,12 @@ static bool is_words(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 static bool is_promoted(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     if (!promotes(x->plan))
-        return refuse(why, "%s does not promote; see the bound words",
+        return refuse(why, "%s does not promote; see the bound parts",
                       x->plan->recipe->name);
     return is_by_products(why, x) && is_bounded(why, x);
 }
 
-static struct bound_apriori words(const struct bound_problem *x)
+static struct bound_apriori parts(const struct bound_problem *x)
 {
     const struct term_errors way = as_built(&x->way);
     return constants_of(x->plan, x->gemm, alpha_of(x->gemm), &x->way, &way);
@@ -495,14 +495,14 @@ const struct bound_row bounds[] = {
                               "Higham and Mary 2019; Connolly, Higham and Mary 2021",
                           .applies = is_zero_mean,
                           .constants = zero_mean },
-    [BOUND_WORDS] = { .name = "words",
+    [BOUND_PARTS] = { .name = "parts",
                       .what = "for all A and B in these parts, without promotion: a "
                               "constant times |A||B|",
                       .kind = BOUND_RIGOROUS,
                       .source = "derived here, after Fasi, Higham, Lopez, Mary and "
                                 "Mikaitis 2023",
-                      .applies = is_words,
-                      .constants = words },
+                      .applies = is_parts,
+                      .constants = parts },
     [BOUND_PROMOTED] = { .name = "promoted",
                          .what = "the same, with promotion of the accumulator to FP32",
                          .kind = BOUND_RIGOROUS,
@@ -510,7 +510,7 @@ const struct bound_row bounds[] = {
                                    "Mikaitis 2023; blocked "
                                    "summation, Higham 2002",
                          .applies = is_promoted,
-                         .constants = words },
+                         .constants = parts },
     [BOUND_UNDERFLOW] = { .name = "underflow",
                           .what = "share of the error from parts that are subnormal or "
                                   "flushed",

@@ -283,8 +283,8 @@ static double error_beside(const struct bound_problem *x, const struct retained 
     one.at[field] = 1;
     double sum = retained_lost(p, a, &one);
     for (int t = 0; t < p->terms; t++)
-        if (field == RETAINED_WORD + p->term[t].b)
-            sum += a->at[RETAINED_WORD + p->term[t].a] * x->way.term[t];
+        if (field == RETAINED_PART + p->term[t].b)
+            sum += a->at[RETAINED_PART + p->term[t].a] * x->way.term[t];
     return sum;
 }
 
@@ -338,7 +338,7 @@ static struct retained retained_at(const struct side *s, const struct bound_prob
     struct retained all = retained_aligned(&plain, &s->reader);
     const double factor = factor_at(x->x, of_b, line, p);
     if (aligns_by_scales(x))
-        all.at[RETAINED_WORD] = larger_double(all.at[RETAINED_WORD], s->reader.least[0]);
+        all.at[RETAINED_PART] = larger_double(all.at[RETAINED_PART], s->reader.least[0]);
     for (int i = 0; i < RETAINED_FIELDS; i++) all.at[i] *= factor;
     return all;
 }

@@ -34,7 +34,7 @@ static double underflow_of(const struct line *l, double size)
 }
 
 /* The largest magnitude of an element's parts without underflow. */
-static double words_of(const struct line *l, double size)
+static double parts_of(const struct line *l, double size)
 {
     return size * (1 + l->most.times.at[RETAINED_REST]);
 }
@@ -51,7 +51,7 @@ static void add_lines(struct bound_watched *to, const struct bound_problem *x,
         const double size_a = of_a.at[RETAINED_WHOLE], size_b = of_b.at[RETAINED_WHOLE],
                      less_a = underflow_of(a, size_a), less_b = underflow_of(b, size_b);
         to->underflow +=
-            less_a * words_of(b, size_b) + less_b * words_of(a, size_a) + less_a * less_b;
+            less_a * parts_of(b, size_b) + less_b * parts_of(a, size_a) + less_a * less_b;
     }
     const double alpha =
         fabs(value_of_float(x->x->alpha)) * (1 + (double)(x->x->k + 64) * 0x1p-52);

@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-/* A format with an extended exponent range: above, and from STAGE_WORDS on below. */
+/* A format with an extended exponent range: above, and from STAGE_PARTS on below. */
 static struct bitcut_format widened(const struct bitcut_format *f, enum stage stage)
 {
     struct bitcut_format wide = *f;
@@ -17,7 +17,7 @@ static struct bitcut_format widened(const struct bitcut_format *f, enum stage st
     wide.has_sign = true;
     wide.special = SPECIAL_IEEE;
     wide.nan = (((uint64_t)1 << 12) - 1) << (f->fraction_bits - 1);
-    if (stage == STAGE_WORDS) wide.bias = 1023;
+    if (stage == STAGE_PARTS) wide.bias = 1023;
     return wide;
 }
 
@@ -38,17 +38,17 @@ static int line_exponent(const struct gemm_plan *p, const struct bitcut_split *s
 }
 
 /* The number for a part, as read by its unit from STAGE_SMALL on. */
-static struct term word_term(const struct operand *o, int word, enum stage stage,
+static struct term part_term(const struct operand *o, int part, enum stage stage,
                              const struct bitcut_format *f, uint64_t encoding)
 {
-    const struct bitcut_unit *u = gemm_plan_reader(o->plan, o->which, word);
-    const struct bitcut_format *const own = o->split->word[word].format;
+    const struct bitcut_unit *u = gemm_plan_reader(o->plan, o->which, part);
+    const struct bitcut_format *const own = o->split->part[part].format;
     struct number x = format_decode(f, encoding);
     if (u && stage >= STAGE_SMALL && unit_flushes_operands(u) &&
         format_is_subnormal(own, x))
         x = format_decode(f, 0);
     struct term t = number_term(f, x);
-    t.exponent -= o->split->word[word].level * o->split->scale;
+    t.exponent -= o->split->part[part].level * o->split->scale;
     return t;
 }
 
@@ -58,22 +58,22 @@ static struct term element_value(const struct operand *o, enum stage stage, uint
                                  size_t k)
 {
     struct bitcut_split split = *o->split;
-    struct bitcut_format format[SPLIT_WORDS_MAX];
-    struct term term[SPLIT_WORDS_MAX];
-    uint64_t word[SPLIT_WORDS_MAX];
+    struct bitcut_format format[SPLIT_PARTS_MAX];
+    struct term term[SPLIT_PARTS_MAX];
+    uint64_t part[SPLIT_PARTS_MAX];
     int count = 0;
     struct term exact =
         number_term(&formats[FORMAT_F32], format_decode(&formats[FORMAT_F32], x));
     exact.exponent += o->exponent;
     if (stage == STAGE_EXACT) return exact;
-    for (int i = 0; i < split.words && stage != STAGE_REAL; i++) {
-        format[i] = widened(split.word[i].format, stage);
-        split.word[i].format = &format[i];
+    for (int i = 0; i < split.parts && stage != STAGE_REAL; i++) {
+        format[i] = widened(split.part[i].format, stage);
+        split.part[i].format = &format[i];
     }
-    split_words_at(word, &split, equilibrate_scale(x, o->exponent), k);
-    for (int i = 0; i < split.words; i++)
-        if (!split.word[i].copy)
-            term[count++] = word_term(o, i, stage, split.word[i].format, word[i]);
+    split_apply_at(part, &split, equilibrate_scale(x, o->exponent), k);
+    for (int i = 0; i < split.parts; i++)
+        if (!split.part[i].copy)
+            term[count++] = part_term(o, i, stage, split.part[i].format, part[i]);
     const struct unrounded sum = wide_sum(term, count);
     assert(!sum.sticky);
     return unrounded_term(sum);

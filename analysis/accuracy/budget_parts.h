@@ -7,7 +7,7 @@
 #include "analysis/accuracy/dyadic.h"
 
 /* The values that the parts of an element stand for, one for each stage of rounding. */
-enum stage { STAGE_EXACT, STAGE_WORDS, STAGE_SMALL, STAGE_REAL, STAGES };
+enum stage { STAGE_EXACT, STAGE_PARTS, STAGE_SMALL, STAGE_REAL, STAGES };
 
 /* The exponent by which the row or column is equilibrated: the values are those of the
    elements times 2^exponent. */

@@ -274,11 +274,11 @@ static void add_up(struct error_bound *e, const struct bitcut_gemm *g,
     const double alpha = fabs(value_of_float(g->alpha));
     double all = retained_lost(p, &a->two, &b->two);
     for (int t = 0; t < p->terms; t++)
-        all += a->aligned.at[RETAINED_WORD + p->term[t].a] *
-               b->aligned.at[RETAINED_WORD + p->term[t].b] * way.term[t];
+        all += a->aligned.at[RETAINED_PART + p->term[t].a] *
+               b->aligned.at[RETAINED_PART + p->term[t].b] * way.term[t];
     if (p->equilibrate)
         all += way.before * 0x1p-28; /* rows and columns have at least 2^14 */
-    e->words = known(retained_lost(p, &a->one, &b->one)) / U;
+    e->parts = known(retained_lost(p, &a->one, &b->one)) / U;
     e->all = known(larger_double(all, way.update)) / U;
     e->least = way.after + (p->equilibrate ? 0 : alpha * way.before);
 }

@@ -35,14 +35,14 @@ struct error_bound {
        the worst of all rows and columns.  With r = ||x - sum of parts of x|| / ||x|| and
        t_w = ||2^-sw part w|| / ||x||,
 
-         words = r_A + r_B + r_A r_B + sum of t_i t_j over products i j that are dropped
+         parts = r_A + r_B + r_A r_B + sum of t_i t_j over products i j that are dropped
 
        or counted twice, since a copy in a term stands for all parts.  With c = ||sum of
        parts - copy|| / ||x||, a term with a copy adds c times the t of its other part; a
        term of two copies adds c_A + c_B + c_A c_B.  A rare element that is lost has a
        small weight, as in the product.  Infinite if a part of a finite value is infinite.
      */
-    double words;
+    double parts;
     /* The same in 2-norms, with the roundings of the unit and the recipe: |D - C| at (i,
        j) is at most `all` u (|alpha| ||row i of A|| ||column j of B|| + |beta c|) +
        `least`, the underflow.  Infinite if no such bound is known. */

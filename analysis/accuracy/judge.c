@@ -140,7 +140,7 @@ enum bitcut_status judge_grade(struct judge *j, struct error_bound *e,
         return status;
     }
     x->limit = limit;
-    x->words = e->words;
+    x->parts = e->parts;
     return BITCUT_OK;
 }
 

@@ -397,7 +397,7 @@ static double grade_worst(const struct comparison *x, int threads)
 static double grade(const struct comparison *x, int threads)
 {
     if (!x->limit) return (double)NAN;
-    if (!(x->words <= METRIC_WORDS_MAX)) return 0;
+    if (!(x->parts <= METRIC_PARTS_MAX)) return 0;
     const double worst = grade_worst(x, threads);
     if (worst <= 1) return 3;
     if (wrong(x, threads) > 0) return 0;

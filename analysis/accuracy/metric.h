@@ -22,7 +22,7 @@ struct comparison {
     uint32_t alpha, beta;              /* FP32 encodings                              */
     const uint32_t *c;                 /* not read if beta is +-0 */
     const double *limit; /* from error_bound_fp32(); NULL: there is no grade */
-    double words;        /* from error_bound_recipe(), in u */
+    double parts;        /* from error_bound_recipe(), in u */
 
     /* A GEMM with a bias, factors, a start or other steps, set by judge_extend(): what
        its epilogue reads; NULL: alpha and beta C alone.  The next two are then the exact
@@ -38,7 +38,7 @@ struct comparison {
    in grades.  It is above the largest error of two f16 parts, 8 u rounded to nearest and
    28 u truncated, and below the error of two bf16 parts or one f16 part on uniform
    values, about 90 u and 6000 u. */
-enum { METRIC_WORDS_MAX = 32 };
+enum { METRIC_PARTS_MAX = 32 };
 
 /* The metric `grade` tells whether D is as accurate as a conventional FP32 GEMM, after
    grades A, B, C of Demmel et al., who compare with k u for all data.  Here the limit is
@@ -48,7 +48,7 @@ enum { METRIC_WORDS_MAX = 32 };
    - 2 otherwise, if mixed_max is at most mixed_limit, the same measure of the limits;
    - 1 otherwise, if normwise is at most normwise_limit;
    - 0 otherwise.  It is also 0 if an element is wrong, or if the parts of the recipe do
-     not hold its operands to METRIC_WORDS_MAX u: then D is accurate only in the mean of
+     not hold its operands to METRIC_PARTS_MAX u: then D is accurate only in the mean of
      many errors, and no FP32 result.  One f16 part is graded 0 for every k, unless it
      holds A and B exactly.
 

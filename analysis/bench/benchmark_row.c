@@ -91,12 +91,12 @@ static double bytes_moved(const struct benchmark_round *c, const struct runner *
                  k = (double)c->shape.k;
     const struct bitcut_split *split = &r->entrant.plan.split_a;
     const double element = format_bytes(&formats[c->benchmark->study->matrices]),
-                 words =
-                     r->split ? format_bytes(split->word[0].format) * split->words : 0;
+                 parts =
+                     r->split ? format_bytes(split->part[0].format) * split->parts : 0;
     const double operands = count * (m + n) * k, d = element * count * m * n;
     switch (r->entrant.part) {
-    case GPU_SPLIT: return (element + words) * operands;
-    case GPU_PRODUCT: return words * operands + d;
+    case GPU_SPLIT: return (element + parts) * operands;
+    case GPU_PRODUCT: return parts * operands + d;
     default: return element * operands + d;
     }
 }

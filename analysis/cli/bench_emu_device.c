@@ -309,11 +309,11 @@ int bench_emu_device(struct context *x, const struct input *input,
     static const struct option_counts usual = { 1, { 4096 } };
     const struct bench_options *const o = x->own;
     const struct option_counts *const sizes = o->sizes.count ? &o->sizes : &usual;
-    const struct bitcut_format *words =
-        recipe->split ? recipe->split->word[0].format : &formats[FORMAT_F16];
+    const struct bitcut_format *parts =
+        recipe->split ? recipe->split->part[0].format : &formats[FORMAT_F16];
     struct task t = { .context = x, .recipe = recipe, .input = input->family->name };
     const struct bitcut_unit *only = NULL;
-    if (o->unit && !(only = unit_find(o->unit, words))) return fail_unit(o->unit, true);
+    if (o->unit && !(only = unit_find(o->unit, parts))) return fail_unit(o->unit, true);
     int worst = device_open(&t.recorder, o->device, "bench");
     if (worst != EXIT_GOOD) return worst;
     x->emitter.columns = columns;

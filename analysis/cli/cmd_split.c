@@ -148,7 +148,7 @@ static int choose_format(struct bitcut_split *split, const char *name)
     if (format && (!format->has_sign || format->fraction_bits > 23))
         return complain("--format",
                         "names a format that cannot hold parts of an FP32 value");
-    for (int i = 0; format && i < split->words; i++) split->word[i].format = format;
+    for (int i = 0; format && i < split->parts; i++) split->part[i].format = format;
     return EXIT_GOOD;
 }
 
@@ -157,7 +157,7 @@ static int choose_unit(bool *flush, const struct bitcut_split *split, const char
 {
     const struct bitcut_unit *unit = NULL;
     const int status =
-        name ? setup_unit(&unit, name, split->word[0].format, split->name) : EXIT_GOOD;
+        name ? setup_unit(&unit, name, split->part[0].format, split->name) : EXIT_GOOD;
     *flush = unit && unit_flushes_operands(unit);
     return status;
 }

@@ -111,8 +111,8 @@ static int read_method(struct tile_method *method, const struct tile_options *o)
         return complain("--recipe",
                         "has parts of two formats; tile models require one format");
     *method = (struct tile_method){ .terms = r->terms + r->keeps_dropped_term,
-                                    .words = s->words,
-                                    .word_bytes = s->word[0].format->bits / 8,
+                                    .parts = s->parts,
+                                    .part_bytes = s->part[0].format->bits / 8,
                                     .accumulators = o->accumulators,
                                     .operands_shared = o->operands_shared };
     return EXIT_GOOD;

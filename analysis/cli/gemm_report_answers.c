@@ -82,7 +82,7 @@ static int take_asked(struct gemm_answers *a)
     const struct gemm_report_options *const o = a->o;
     struct bitcut_gemm g = gemm_of(bitcut_recipe_find(o->recipe), NULL);
     struct fault f;
-    const int status = setup_unit(&g.unit, o->unit, way_words(&g), o->recipe);
+    const int status = setup_unit(&g.unit, o->unit, way_parts(&g), o->recipe);
     if (status != EXIT_GOOD) return status;
     return take(a, &g, &f) == BITCUT_OK ? EXIT_GOOD : fail("--recipe", &f);
 }

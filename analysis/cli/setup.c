@@ -38,24 +38,24 @@ int setup_split(struct bitcut_split *split, const char *name, const char *high,
         if (!row) return fail_unknown("--split", name, TABLE(splits));
         *split = *row;
     }
-    if (set_rounding(&split->word[0].rounding, "--high", high)) return EXIT_USAGE;
-    for (int i = 1; i < SPLIT_WORDS_MAX; i++)
-        if (set_rounding(&split->word[i].rounding, "--low", low)) return EXIT_USAGE;
+    if (set_rounding(&split->part[0].rounding, "--high", high)) return EXIT_USAGE;
+    for (int i = 1; i < SPLIT_PARTS_MAX; i++)
+        if (set_rounding(&split->part[i].rounding, "--low", low)) return EXIT_USAGE;
     if (scale != SETUP_UNSET) split->scale = scale;
     return check_scale(scale);
 }
 
 int setup_unit(const struct bitcut_unit **unit, const char *name,
-               const struct bitcut_format *words, const char *whose)
+               const struct bitcut_format *parts, const char *whose)
 {
-    *unit = unit_find(name, words);
+    *unit = unit_find(name, parts);
     if (*unit) return EXIT_GOOD;
     if (!table_find(TABLE(chips), name)) return fail_unit(name, true);
     struct fault f;
     fault_set(&f, BITCUT_BAD_ARGUMENT,
               "%s has no instruction for %s, the format of the parts of %s; choose "
               "another chip or recipe",
-              name, words->name, whose);
+              name, parts->name, whose);
     return fail("--unit", &f);
 }
 
@@ -157,7 +157,7 @@ int setup_open_gemm(struct setup *s, const char *name)
     for (size_t i = 0; i < sizeof variations / sizeof *variations; i++)
         if (status == EXIT_GOOD) status = vary(s, &variations[i]);
     if (status == EXIT_GOOD && o->unit)
-        status = setup_unit(&g->unit, o->unit, way_words(g), recipe->name);
+        status = setup_unit(&g->unit, o->unit, way_parts(g), recipe->name);
     if (status != EXIT_GOOD) return status;
     if (o->order && order_read(&g->order, o->order, &f) != BITCUT_OK)
         return fail("--order", &f);
@@ -313,7 +313,7 @@ int setup_extend(struct setup *s, size_t m, size_t n, size_t k)
 static int make_integers(struct matrix *m, const char *path, const char *option,
                          const struct bitcut_format *format)
 {
-    const struct bitcut_rounding *const to_range = split_plain(format).word[0].rounding;
+    const struct bitcut_rounding *const to_range = split_plain(format).part[0].rounding;
     struct fault f;
     for (size_t i = 0; i < m->rows * m->cols; i++) {
         const uint32_t x = f32_through(format, to_range, m->at[i]);

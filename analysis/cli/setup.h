@@ -133,7 +133,7 @@ int setup_split(struct bitcut_split *split, const char *name, const char *high,
    split `whose`.  Prints what is wrong and returns the exit status; EXIT_GOOD sets *unit.
  */
 int setup_unit(const struct bitcut_unit **unit, const char *name,
-               const struct bitcut_format *words, const char *whose);
+               const struct bitcut_format *parts, const char *whose);
 
 /* Set s->gemm and s->plan from recipe, unit and variations.  Prints messages and returns
    an exit status. */

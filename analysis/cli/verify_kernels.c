@@ -348,7 +348,7 @@ static bool has_mixed(const struct recorder *r, const struct bitcut_split *split
 /* Whether the device computes such parts. */
 static bool is_made(const struct recorder *r, const struct bitcut_split *split)
 {
-    const struct bitcut_format *f = split->word[0].format;
+    const struct bitcut_format *f = split->part[0].format;
     if (!split_is_uniform(split)) return has_mixed(r, split);
     return f == &formats[FORMAT_F16] || f == &formats[FORMAT_BF16] ||
            f == &formats[FORMAT_TF32];
@@ -367,10 +367,10 @@ static int try_splits(const struct asked *q)
         if (o->split ? strcmp(o->split, row->name) != 0 : !is_made(r, row)) continue;
         if (!is_made(r, row)) {
             fault_set(&f, BITCUT_BAD_ARGUMENT, "no kernel on %.100s has parts in %s%s%s",
-                      r->device.name, row->word[0].format->name,
+                      r->device.name, row->part[0].format->name,
                       split_is_uniform(row) ? "" : " and ",
                       split_is_uniform(row) ? ""
-                                            : row->word[row->words - 1].format->name);
+                                            : row->part[row->parts - 1].format->name);
             return fail(row->name, &f);
         }
         int status = setup_split(&split, NULL, o->high, o->low, o->scale);

@@ -145,14 +145,14 @@ static uint32_t operand_at(const struct respelling *r, enum bitcut_operand opera
 }
 
 /* The row or column with the same number in the other operand may not be in the block. */
-static void respell(uint32_t *word, const void *context, enum bitcut_operand operand,
+static void respell(uint32_t *part, const void *context, enum bitcut_operand operand,
                     size_t line, size_t k)
 {
     const struct respelling *const r = context;
     const struct problem *const q = r->b->q;
     const bool is_a = operand == BITCUT_A;
     const size_t at = is_a ? r->b->row[line] : r->b->col[line];
-    struct spelling s = { .word = word,
+    struct spelling s = { .part = part,
                           .operand = operand,
                           .element = operand_at(r, operand, line, k),
                           .has_other = at < (is_a ? problem_n(q) : problem_m(q)),
@@ -201,7 +201,7 @@ static enum bitcut_status run_operands(uint32_t *d, const struct candidate *x,
     if (products) g.alpha = F32_ONE, g.beta = 0;
     if (x->respell) faults.respell = respell, faults.context = &spelling;
     if (x->respell || x->slipped) plan.faults = &faults;
-    if (x->respell || o->own_a) own.words = NULL; /* parts of changed operands */
+    if (x->respell || o->own_a) own.parts = NULL; /* parts of changed operands */
     g.unit = &x->unit;
     for (int t = 0; t < RECIPE_TERMS_MAX && candidate_uniform(x); t++)
         plan.unit[t] = &x->unit;
@@ -234,7 +234,7 @@ enum bitcut_status candidate_run(uint32_t *d, const struct candidate *x,
 
 /* --- comparing -------------------------------------------------------------------- */
 
-static int compare_words(const void *x, const void *y)
+static int compare_parts(const void *x, const void *y)
 {
     const uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
     return (a > b) - (a < b);
@@ -242,7 +242,7 @@ static int compare_words(const void *x, const void *y)
 
 void candidate_forget(struct candidate_memory *m)
 {
-    gemm_words_clear(&m->words);
+    gemm_parts_clear(&m->parts);
     free(m->scratch.at);
     *m = (struct candidate_memory){ 0 };
 }
@@ -252,7 +252,7 @@ struct nearness candidate_match(const struct candidate *x, const struct space *s
                                 struct candidate_memory *memory)
 {
     const struct gemm_options one = { .threads = 1,
-                                      .words = memory ? &memory->words : NULL,
+                                      .parts = memory ? &memory->parts : NULL,
                                       .scratch = memory ? &memory->scratch : NULL };
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
     const size_t count = b->rows * b->cols;
@@ -264,7 +264,7 @@ struct nearness candidate_match(const struct candidate *x, const struct space *s
         near.matched += scratch[i] == b->d[i];
         scratch[i] = (uint32_t)(apart < 0 ? -apart : apart);
     }
-    qsort(scratch, count, sizeof *scratch, compare_words);
+    qsort(scratch, count, sizeof *scratch, compare_parts);
     near.distance = scratch[count / 2];
     return near;
 }

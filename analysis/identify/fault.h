@@ -14,7 +14,7 @@ struct kernel_fault {
     bool exact; /* changes the exact product: a variant is only tried if that comes nearer
                    to D */
     bool of_ranges;    /* belongs to ranges of k, by `alter`: possibly slices */
-    bool of_words;     /* changes parts after they are computed: slow */
+    bool of_parts;     /* changes parts after they are computed: slow */
     bool of_promotion; /* applies only where sums are promoted */
     bool of_store;     /* belongs to the rounding of results to their format */
     size_t (*kinds)(const struct space *s); /* NULL: 1 */

@@ -51,11 +51,11 @@ static bool term_other(struct candidate *x, const struct space *s, int kind)
     return true;
 }
 
-static const char *const word_names[] = { "high", "low", "lowest" };
+static const char *const part_names[] = { "high", "low", "lowest" };
 
 static void describe_product(char *text, size_t size, struct recipe_term t)
 {
-    snprintf(text, size, "%s(A) %s(B)", word_names[t.a], word_names[t.b]);
+    snprintf(text, size, "%s(A) %s(B)", part_names[t.a], part_names[t.b]);
 }
 
 static const struct recipe_term *own_terms(struct gemm_plan *own,
@@ -136,8 +136,8 @@ static bool term_elsewhere(struct candidate *x, const struct space *s, int kind)
     int t = kind / RECIPE_ACCUMULATORS_MAX;
     if (!candidate_uniform(x) || to >= p->accumulators) return false;
     if (t == RECIPE_TERMS_MAX) {
-        if (p->dropped_term || p->terms == RECIPE_TERMS_MAX || p->split_a.words < 2 ||
-            p->split_b.words < 2)
+        if (p->dropped_term || p->terms == RECIPE_TERMS_MAX || p->split_a.parts < 2 ||
+            p->split_b.parts < 2)
             return false;
         t = p->terms++;
         p->unit[t] = p->unit[0];

@@ -112,7 +112,7 @@ static bool is_said(const struct confirmation *c, const struct verdict *v)
 static int rank(struct confirmation *c, const struct verdict *v)
 {
     const enum evidence e = v->x.gemm.unit->evidence;
-    const struct bitcut_format *f = v->x.plan.split_a.word[0].format;
+    const struct bitcut_format *f = v->x.plan.split_a.part[0].format;
     return (is_said(c, v) ? -100000
                           : 20000 * !is_unchanged(&v->h) + 1000 * v->x.plan.terms) +
            100 * (e == EVIDENCE_RECORDED     ? 0

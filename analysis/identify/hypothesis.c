@@ -73,11 +73,11 @@ static void promote_describe(char *text, size_t size, const struct candidate *x,
 
 /* --- parts ------------------------------------------------------------------------ */
 
-static size_t words_count(const struct space *s) { return s->words_count; }
+static size_t parts_count(const struct space *s) { return s->parts_count; }
 
-static bool words_vary(struct candidate *x, const struct space *s, size_t value)
+static bool parts_vary(struct candidate *x, const struct space *s, size_t value)
 {
-    const struct words_choice w = s->words[value];
+    const struct parts_choice w = s->parts[value];
     x->gemm.split_a = w.a;
     x->gemm.split_b = w.b;
     x->gemm.high = w.high;
@@ -87,7 +87,7 @@ static bool words_vary(struct candidate *x, const struct space *s, size_t value)
 }
 
 /* The differences from the recipe's own parts. */
-static bool words_alter(struct candidate *x, const struct space *s, size_t value)
+static bool parts_alter(struct candidate *x, const struct space *s, size_t value)
 {
     (void)s, (void)value;
     struct gemm_plan own;
@@ -105,11 +105,11 @@ static void describe_if(char *text, size_t size, const char *what, const char *n
     if (name) text_add(text, size, what, *text ? ", " : "", name);
 }
 
-static void words_describe(char *text, size_t size, const struct candidate *x,
+static void parts_describe(char *text, size_t size, const struct candidate *x,
                            const struct space *s, size_t value)
 {
     (void)x;
-    const struct words_choice w = s->words[value];
+    const struct parts_choice w = s->parts[value];
     char scale[16];
     text[0] = 0;
     snprintf(scale, sizeof scale, "2^%d", w.scale);
@@ -129,10 +129,10 @@ static void words_describe(char *text, size_t size, const struct candidate *x,
                 w.scale == BITCUT_UNSET ? NULL : scale);
 }
 
-bool words_are_typical(const struct space *s, size_t value)
+bool parts_are_typical(const struct space *s, size_t value)
 {
-    const struct words_choice *const w = &s->words[value];
-    const bool one = w->a && w->a == w->b && w->a->words == 1 && !w->high;
+    const struct parts_choice *const w = &s->parts[value];
+    const bool one = w->a && w->a == w->b && w->a->parts == 1 && !w->high;
     return (one || (!w->a && !w->b)) && !w->low && w->scale == BITCUT_UNSET;
 }
 
@@ -365,9 +365,9 @@ bool fault_is_of_promotion(const struct space *s, size_t value)
     return value && s->fault[value].row->of_promotion;
 }
 
-bool fault_is_of_words(const struct space *s, size_t value)
+bool fault_is_of_parts(const struct space *s, size_t value)
 {
-    return value && s->fault[value].row->of_words;
+    return value && s->fault[value].row->of_parts;
 }
 
 bool fault_is_of_slices(const struct space *s, size_t value, size_t order)
@@ -389,8 +389,8 @@ const struct axis axes[AXES + 1] = {
     [AXIS_UNIT] = { "unit", "the matrix instruction", unit_count, unit_vary, NULL, NULL },
     [AXIS_PROMOTE] = { "promote", "how often the accumulator is promoted to FP32",
                        promote_count, promote_vary, NULL, promote_describe },
-    [AXIS_WORDS] = { "words", "splits, roundings and scale", words_count, words_vary,
-                     words_alter, words_describe },
+    [AXIS_PARTS] = { "parts", "splits, roundings and scale", parts_count, parts_vary,
+                     parts_alter, parts_describe },
     [AXIS_TERMS] = { "terms", "which products of parts, in which order", terms_count,
                      terms_vary, terms_alter, terms_describe },
     [AXIS_TILE] = { "tile_k",
@@ -415,8 +415,8 @@ bool candidate_make(struct candidate *x, const struct space *s, struct hypothesi
     if (gemm_plan_on_unit(&x->plan, &x->gemm, NULL) != BITCUT_OK) return false;
     /* No kernel multiplies parts in a shorter format than the instruction's, except a
        loop of scalars, such as NumPy's for f16. */
-    const bool scalar = x->unit.k == 1 && x->plan.split_a.words == 1 && h.at[AXIS_WORDS];
-    if (x->plan.split_a.word[0].format != x->unit.a && !scalar) return false;
+    const bool scalar = x->unit.k == 1 && x->plan.split_a.parts == 1 && h.at[AXIS_PARTS];
+    if (x->plan.split_a.part[0].format != x->unit.a && !scalar) return false;
     /* Several products of parts are for matrix units. */
     if (x->unit.k == 1 && x->plan.terms > 1) return false;
     /* whole FP32 operands: the recipe fp32 is the same */

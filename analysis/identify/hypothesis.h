@@ -14,7 +14,7 @@ enum {
     AXIS_RECIPE,
     AXIS_UNIT,
     AXIS_PROMOTE,
-    AXIS_WORDS,
+    AXIS_PARTS,
     AXIS_TERMS,
     AXIS_TILE,
     AXIS_LINES,
@@ -35,7 +35,7 @@ struct k_range {
 };
 
 /* The changes of a recipe's parts.  NULL or BITCUT_UNSET: unchanged. */
-struct words_choice {
+struct parts_choice {
     const struct bitcut_split *a, *b;
     const struct bitcut_rounding *high, *low;
     int scale;
@@ -54,11 +54,11 @@ struct kernel_fault_choice {
 /* The ranges of the axes for one problem. */
 struct space {
     const struct bitcut_unit **unit;
-    struct words_choice *words;
+    struct parts_choice *parts;
     struct bitcut_order *order;
     struct kernel_fault_choice *fault; /* the first is: no fault */
     struct k_range *range; /* ranges of k that may be missing or added twice */
-    size_t units, words_count, orders, faults, ranges, k;
+    size_t units, parts_count, orders, faults, ranges, k;
     size_t suggested[SUGGESTED_MAX],
         suggestions; /* faults that bring the exact product much nearer to D, the nearest
                         first */
@@ -97,7 +97,7 @@ struct spot {
 
 /* The parts of an element, as FP32 encodings, and their source. */
 struct spelling {
-    uint32_t *word;
+    uint32_t *part;
     enum bitcut_operand operand;
     uint32_t element, other; /* other: element of the other operand in the row or column
                                 with the same number, at the same k */
@@ -177,7 +177,7 @@ const char *fault_name(const struct space *s, size_t value);
 bool fault_is_coarse(const struct space *s, size_t value);
 bool fault_is_of_store(const struct space *s, size_t value);
 bool fault_is_of_promotion(const struct space *s, size_t value);
-bool fault_is_of_words(const struct space *s, size_t value);
+bool fault_is_of_parts(const struct space *s, size_t value);
 bool fault_is_of_slices(const struct space *s, size_t value, size_t order);
 
 /* Set a candidate without a recipe to no deviation. */
@@ -209,7 +209,7 @@ extern const size_t typical_tiles[];
 bool order_is_typical(const struct space *s, size_t value);
 
 /* Whether at most the rounding of the high part is changed. */
-bool words_are_typical(const struct space *s, size_t value);
+bool parts_are_typical(const struct space *s, size_t value);
 
 /* Make the candidate of a hypothesis.  Returns false if its GEMM is invalid. */
 bool candidate_make(struct candidate *x, const struct space *s, struct hypothesis h);
@@ -229,7 +229,7 @@ struct nearness {
 /* Results that candidates on the same block can share.  All zeros at first;
    candidate_forget() releases it. */
 struct candidate_memory {
-    struct gemm_words words;
+    struct gemm_parts parts;
     struct gemm_scratch scratch;
 };
 

@@ -62,7 +62,7 @@ static struct integer_matrix bytes_of(const struct matrix *m)
                                     &formats[FORMAT_U8] };
 }
 
-static struct integer_matrix words_of(const struct matrix *m)
+static struct integer_matrix parts_of(const struct matrix *m)
 {
     return (struct integer_matrix){ m->rows, m->cols,
                                     m->at ? integers_of(m, INT32_MIN, INT32_MAX) : NULL,
@@ -73,8 +73,8 @@ struct integer_problem integers_of_values(const struct problem *q)
 {
     struct integer_problem x = { .a = bytes_of(&q->a) };
     if (x.a.at) x.b = bytes_of(&q->b);
-    if (x.b.at) x.c = words_of(&q->c);
-    if (x.b.at && (x.c.at || !q->c.at)) x.d = words_of(&q->d);
+    if (x.b.at) x.c = parts_of(&q->c);
+    if (x.b.at && (x.c.at || !q->c.at)) x.d = parts_of(&q->d);
     if (!x.d.at) integer_problem_clear(&x);
     return x;
 }

@@ -177,7 +177,7 @@ static void settle_box(struct whole *w, const struct box *box)
 
 /* The name of a region with another value on an axis. */
 static const char *const other_names[AXES] = {
-    [AXIS_PROMOTE] = "another promotion", [AXIS_WORDS] = "other parts",
+    [AXIS_PROMOTE] = "another promotion", [AXIS_PARTS] = "other parts",
     [AXIS_TERMS] = "other terms",         [AXIS_TILE] = "other tiles of k",
     [AXIS_LINES] = "equilibration",       [AXIS_ORDER] = "another order",
 };

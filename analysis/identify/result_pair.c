@@ -60,7 +60,7 @@ static enum bitcut_status find_places(struct result_pair *t,
 /* The text for value 0 of an axis; NULL: as in the recipe. */
 static const char *const usual[AXES] = {
     [AXIS_PROMOTE] = "promotion is as in the recipe",
-    [AXIS_WORDS] = "the parts are the recipe's",
+    [AXIS_PARTS] = "the parts are the recipe's",
     [AXIS_TERMS] = "the products are the recipe's",
     [AXIS_TILE] = "the tiles are the recipe's",
     [AXIS_LINES] = "no rows or columns are equilibrated",

@@ -25,7 +25,7 @@ struct level {
 static const struct level levels[] = {
     { .axes = 0 },
     { .axes = AXIS(FAULT), .of_store = true },
-    { .axes = AXIS(WORDS), .one_term = true, .usual = true },
+    { .axes = AXIS(PARTS), .one_term = true, .usual = true },
     { .axes = AXIS(PROMOTE), .one_term = true },
     { .axes = AXIS(ORDER), .one_term = true, .usual = true },
     { .axes = AXIS(ORDER), .many_terms = true, .usual = true },
@@ -36,7 +36,7 @@ static const struct level levels[] = {
     { .axes = AXIS(LINES) },
     { .axes = AXIS(TERMS) },
     { .axes = AXIS(ORDER), .of_slices = true },
-    { .axes = AXIS(WORDS) },
+    { .axes = AXIS(PARTS) },
     { .axes = AXIS(FAULT) },
     { .axes = AXIS(PROMOTE) | AXIS(FAULT), .of_promotion = true },
     { .axes = AXIS(ORDER) },
@@ -45,14 +45,14 @@ static const struct level levels[] = {
     { .axes = AXIS(PROMOTE) | AXIS(LINES) },
     { .axes = AXIS(PROMOTE) | AXIS(TERMS) },
     { .axes = AXIS(PROMOTE) | AXIS(FAULT) },
-    { .axes = AXIS(PROMOTE) | AXIS(WORDS) },
+    { .axes = AXIS(PROMOTE) | AXIS(PARTS) },
     { .axes = AXIS(PROMOTE) | AXIS(ORDER) },
     { .axes = AXIS(TILE) | AXIS(FAULT) },
-    { .axes = AXIS(TILE) | AXIS(WORDS) },
+    { .axes = AXIS(TILE) | AXIS(PARTS) },
     { .axes = AXIS(TERMS) | AXIS(FAULT) },
-    { .axes = AXIS(TERMS) | AXIS(WORDS) },
-    { .axes = AXIS(WORDS) | AXIS(FAULT) },
-    { .axes = AXIS(ORDER) | AXIS(WORDS) },
+    { .axes = AXIS(TERMS) | AXIS(PARTS) },
+    { .axes = AXIS(PARTS) | AXIS(FAULT) },
+    { .axes = AXIS(ORDER) | AXIS(PARTS) },
 };
 
 _Static_assert(sizeof levels / sizeof *levels == LEVELS, "LEVELS must equal the number "
@@ -82,7 +82,7 @@ struct hypothesis level_nth(const struct search *s, struct hypothesis h, int lev
                             size_t index)
 {
     static const int inside[] = { AXIS_PROMOTE, AXIS_FAULT, AXIS_ORDER, AXIS_TILE,
-                                  AXIS_TERMS,   AXIS_LINES, AXIS_WORDS };
+                                  AXIS_TERMS,   AXIS_LINES, AXIS_PARTS };
     for (size_t n = 0; n < sizeof inside / sizeof *inside; n++) {
         const int i = inside[n];
         const size_t count = values(s, level, i);
@@ -141,7 +141,7 @@ static bool is_of_order(int level)
 
 /* The level of a few parts for recipes with one product.  A loop of scalars whose
    operands are rounded to fewer bits is far from the same loop without the rounding. */
-enum { LEVEL_WORDS = 2 };
+enum { LEVEL_PARTS = 2 };
 
 bool level_tries(const struct search *s, int level, const struct basis *b,
                  const struct hypothesis *h)
@@ -152,12 +152,12 @@ bool level_tries(const struct search *s, int level, const struct basis *b,
     if (levels[level].many_terms && one_term) return false;
     if ((levels[level].axes & AXIS(FAULT)) && has_fault) return false;
     if (b->off && is_of_order(level)) return false;
-    if (s->first && !b->first && fault_is_of_words(s->space, h->at[AXIS_FAULT]))
+    if (s->first && !b->first && fault_is_of_parts(s->space, h->at[AXIS_FAULT]))
         return false;
     if (levels[level].of_slices && !order_is_of_slices(s->space, h->at[AXIS_ORDER]))
         return false;
     if (levels[level].usual && !(order_is_typical(s->space, h->at[AXIS_ORDER]) &&
-                                 words_are_typical(s->space, h->at[AXIS_WORDS])))
+                                 parts_are_typical(s->space, h->at[AXIS_PARTS])))
         return false;
     if (levels[level].of_promotion && !fault_is_of_promotion(s->space, h->at[AXIS_FAULT]))
         return false;
@@ -167,7 +167,7 @@ bool level_tries(const struct search *s, int level, const struct basis *b,
         !fault_is_of_slices(s->space, h->at[AXIS_FAULT], h->at[AXIS_ORDER]))
         return false;
     return (!has_fault && fault_is_coarse(s->space, h->at[AXIS_FAULT])) || !b->far ||
-           (level == LEVEL_WORDS && s->space->unit[b->h.at[AXIS_UNIT]]->k == 1);
+           (level == LEVEL_PARTS && s->space->unit[b->h.at[AXIS_UNIT]]->k == 1);
 }
 
 bool level_is_quick(int level)

@@ -60,23 +60,23 @@ enum { ROUNDINGS = sizeof rules / sizeof *rules };
 
 /* One change, then two roundings together.  A saturating low part gives the same as a low
    part that is zeroed if it is not finite, which is a fault instead. */
-static void add_words(struct list *l)
+static void add_parts(struct list *l)
 {
-    ADD(l, struct words_choice, { .scale = BITCUT_UNSET });
-    ADD(l, struct words_choice,
+    ADD(l, struct parts_choice, { .scale = BITCUT_UNSET });
+    ADD(l, struct parts_choice,
         { .high = &roundings[ROUND_RN_SAT], .scale = BITCUT_UNSET });
     for (const struct bitcut_split *a = splits; a->name; a++)
         for (int both = 1; both <= 3; both++)
-            ADD(l, struct words_choice,
+            ADD(l, struct parts_choice,
                 { .a = both & 1 ? a : NULL,
                   .b = both & 2 ? a : NULL,
                   .scale = BITCUT_UNSET });
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++)
-        ADD(l, struct words_choice, { .scale = scales[i] });
+        ADD(l, struct parts_choice, { .scale = scales[i] });
     for (size_t high = 0; high <= ROUNDINGS; high++)
         for (size_t low = 0; low <= ROUNDINGS; low++)
             if (high || low)
-                ADD(l, struct words_choice,
+                ADD(l, struct parts_choice,
                     { .high = high ? &roundings[rules[high - 1]] : NULL,
                       .low = low ? &roundings[rules[low - 1]] : NULL,
                       .scale = BITCUT_UNSET });
@@ -285,7 +285,7 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
     struct k_range range[RANGES_MAX];
     const struct problem *const q = b->q;
     const size_t ranges = quick_check_ranges(range, b, q->alpha, q->beta);
-    struct list unit = LIST(struct bitcut_unit *), words = LIST(struct words_choice),
+    struct list unit = LIST(struct bitcut_unit *), parts = LIST(struct parts_choice),
                 order = LIST(struct bitcut_order),
                 fault = LIST(struct kernel_fault_choice), lost = LIST(struct k_range);
     struct space s = { .ranges = ranges,
@@ -300,17 +300,17 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
     add_units(&unit, q->unit);
     for (size_t i = 0; i < b->rows * b->cols; i++)
         s.negative |= b->d[i] >> 31 && b->d[i] << 1 && !f32_is_nan(b->d[i]);
-    add_words(&words);
+    add_parts(&parts);
     add_orders(&order, s.k, s.format);
     s.start = residual_start(&s, b);
     add_faults(&fault, &s, b);
     s.unit = unit.at, s.units = unit.count;
-    s.words = words.at, s.words_count = words.count;
+    s.parts = parts.at, s.parts_count = parts.count;
     s.order = order.at, s.orders = order.count;
     s.fault = fault.at, s.faults = fault.count;
-    assert(words.count <= UINT16_MAX && order.count <= UINT16_MAX &&
+    assert(parts.count <= UINT16_MAX && order.count <= UINT16_MAX &&
            fault.count <= UINT16_MAX); /* struct hypothesis */
-    if (unit.failed || words.failed || order.failed || fault.failed || lost.failed) {
+    if (unit.failed || parts.failed || order.failed || fault.failed || lost.failed) {
         explain_space_clear(&s);
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the hypotheses");
     }
@@ -344,7 +344,7 @@ enum bitcut_status explain_space_add_lanes(struct space *s,
 void explain_space_clear(struct space *s)
 {
     free(s->unit);
-    free(s->words);
+    free(s->parts);
     free(s->order);
     free(s->fault);
     free(s->range);

@@ -68,7 +68,7 @@ static bool make_gemm(struct bitcut_gemm *g, const struct probe_guess *guess,
     g->order = *o;
     g->promote = promote;
     return gemm_plan_on_unit(&plan, g, NULL) == BITCUT_OK &&
-           plan.split_a.word[0].format == input;
+           plan.split_a.part[0].format == input;
 }
 
 /* The number of outputs of the first rows that differ. */

@@ -10,10 +10,10 @@
 
 /* For a format of parts: the peer whose single product gives the device's rate, and the
    name of the rate in data sheets. */
-static const struct words {
+static const struct rated {
     const char *group, *name, *part;
-    enum rate_words words;
-} words[] = { { "f16", "hgemm", "product", RATE_F16 },
+    enum rate_format format;
+} rated[] = { { "f16", "hgemm", "product", RATE_F16 },
               { "bf16", "hgemm", "product", RATE_BF16 },
               { "tf32", "sgemm-tf32", "whole", RATE_TF32 },
               { 0 } };
@@ -40,9 +40,9 @@ static double most(const struct results *results, enum result_kind kind, const c
     return largest;
 }
 
-static const struct words *words_of(const json_t *row)
+static const struct rated *rated_of(const json_t *row)
 {
-    const struct words *w = words;
+    const struct rated *w = rated;
     while (w->group && !result_matches(row, "group", w->group)) w++;
     return w->group ? w : NULL;
 }
@@ -50,7 +50,7 @@ static const struct words *words_of(const json_t *row)
 static struct roof recorded_roof(const struct figure *g, const struct results *results,
                                  const json_t *row)
 {
-    const struct words *w = words_of(row);
+    const struct rated *w = rated_of(row);
     const bool of_bytes = !strcmp(g->plot.x, "flops_per_byte");
     return (struct roof){
         .rate = w ? most(results, RESULT_BENCH, "tflops", row, w->name, w->part) : 0,
@@ -67,9 +67,9 @@ static struct roof printed_roof(const json_t *row)
 {
     const char *device = json_string_value(json_object_get(row, "device"));
     const struct rate_row *rate = device ? rate_of_device(device) : NULL;
-    const struct words *w = words_of(row);
+    const struct rated *w = rated_of(row);
     if (!rate || !w) return (struct roof){ 0 };
-    return (struct roof){ rate->peak[w->words], INFINITY, rate->source };
+    return (struct roof){ rate->peak[w->format], INFINITY, rate->source };
 }
 
 /* The number of products of parts in the kernel of a row, by the recipe in its name; 0:

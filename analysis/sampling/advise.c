@@ -47,27 +47,27 @@ static double count_products(const struct advise_problem *q)
 }
 
 /* Whether a variation differs from the row. */
-static bool differs(const struct bitcut_split *s, const struct bitcut_format *words,
+static bool differs(const struct bitcut_split *s, const struct bitcut_format *parts,
                     int v)
 {
-    const bool scaled = s && s->words > 1 && s->scale > 0;
+    const bool scaled = s && s->parts > 1 && s->scale > 0;
     if (v == 0) return true;
-    if (words->exponent_bits >= EXPONENT_BITS) return false;
+    if (parts->exponent_bits >= EXPONENT_BITS) return false;
     return variations[v].scale == BITCUT_UNSET ||
            (scaled && variations[v].scale != s->scale);
 }
 
 static void add(struct list *l, const struct advise_problem *q, const char *target,
-                const struct bitcut_recipe *r, const struct bitcut_format *words)
+                const struct bitcut_recipe *r, const struct bitcut_format *parts)
 {
-    const struct bitcut_unit *u = unit_find(target, words);
-    if (!u || (!r->split && (u->a != words || words == &formats[FORMAT_F32]))) return;
+    const struct bitcut_unit *u = unit_find(target, parts);
+    if (!u || (!r->split && (u->a != parts || parts == &formats[FORMAT_F32]))) return;
     for (int v = 0; v < VARIATIONS && l->count < l->room; v++) {
         struct advise_trial *const t = &l->at[l->count];
         *t = (struct advise_trial){ .target = target, .gemm = gemm_of(r, u) };
         t->gemm.scale = variations[v].scale;
         t->gemm.equilibrate = variations[v].equilibrate;
-        if (!differs(r->split, words, v) ||
+        if (!differs(r->split, parts, v) ||
             gemm_equilibrates(&t->gemm) != variations[v].equilibrate ||
             gemm_plan_on_unit(&t->plan, &t->gemm, NULL) != BITCUT_OK)
             continue;
@@ -95,7 +95,7 @@ static void fill(struct list *l, const struct advise_problem *q, const char *tar
     l->count = 0;
     for (const struct bitcut_recipe *r = recipes; r->name; r++) {
         if (q->recipe && r != q->recipe) continue;
-        if (r->split) add(l, q, target, r, r->split->word[0].format);
+        if (r->split) add(l, q, target, r, r->split->part[0].format);
         for (const struct bitcut_format *f = formats; !r->split && f->name; f++)
             add(l, q, target, r, f);
     }

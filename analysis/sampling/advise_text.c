@@ -64,11 +64,11 @@ const struct record_field advise_trial_fields[] = {
     RECORD_TEXT_OF(evidence, "evidence", "what that unit's model rests on"),
     TRIAL(gemm.recipe, "recipe", "", "how the GEMM is put together"),
     RECORD_SENTENCE(describe_trial_split, "split", "the split, and what is changed in it"),
-    TRIAL(plan.split_a.scale, "scale", "", "low words are times 2^scale"),
+    TRIAL(plan.split_a.scale, "scale", "", "low parts are times 2^scale"),
     TRIAL(gemm.equilibrate, "equilibrate", "", "whether lines of A and B are scaled"),
-    TRIAL(plan.terms, "terms", "", "products of words for each of A B"),
+    TRIAL(plan.terms, "terms", "", "products of parts for each of A B"),
     TRIAL(products, "products", "", "products of two numbers, in all"),
-    ADVICE(cost, "cost", "products", "the terms, as products of f16 words on that chip"),
+    ADVICE(cost, "cost", "products", "the terms, as products of f16 parts on that chip"),
     RECORD_INNER_IF(struct advise_trial, tflops, "tflops", "TFLOP/s",
                     "of A B at most, by the peak rate of f16; null: not known", has_rate),
     ADVICE(error, "error", "", "in the metric asked for, of a sample of outputs"),
@@ -91,16 +91,16 @@ const struct record_field advise_trial_fields[] = {
 const struct record_field advise_scale_fields[] = {
     SCALE(recipe, "recipe", "", "how the GEMM is put together"),
     SCALE(unit, "unit", "", "what it runs on"),
-    SCALE(scale, "scale", "", "low words are times 2^scale"),
+    SCALE(scale, "scale", "", "low parts are times 2^scale"),
     SCALE(equilibrate, "equilibrate", "", "whether lines of A and B are scaled"),
     SCALE(error, "error", "", "in the metric asked for, of the first sample"),
     SCALE(kept[0].bits, "bits_a", "bits", "mean of the retained bits of A, of 24"),
     SCALE(kept[1].bits, "bits_b", "bits", "the same of B"),
     SCALE(kept[0].p_overflow, "overflow_a", "",
-          "the share of A with a word that overflows"),
+          "the share of A with a part that overflows"),
     SCALE(kept[1].p_overflow, "overflow_b", "", "the same of B"),
     SCALE(kept[0].p_flushed, "flushed_a", "",
-          "the share of A with a word that is read as zero"),
+          "the share of A with a part that is read as zero"),
     SCALE(kept[1].p_flushed, "flushed_b", "", "the same of B"),
     { 0 }
 };
@@ -414,7 +414,7 @@ static void describe_reason(char *text, size_t size, const struct advise_scale *
         if (kept->p_overflow > 0)
             text_add(text, size, " (%.2g %% overflow)", 100 * kept->p_overflow);
         if (kept->p_flushed > 0)
-            text_add(text, size, " (of %.2g %% a word is flushed)",
+            text_add(text, size, " (of %.2g %% a part is flushed)",
                      100 * kept->p_flushed);
     }
     if (best != EQUILIBRATED) text_add(text, size, "; lines need no scaling");

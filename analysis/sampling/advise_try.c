@@ -97,7 +97,7 @@ void advise_samples_clear(struct advise_samples *s)
 /* --- one trial -------------------------------------------------------------------- */
 
 /* Whether no part overflows, in any row or column, including those outside the sample. */
-static bool words_fit(const struct advise_trial *t, const struct advise_sample *s)
+static bool parts_fit(const struct advise_trial *t, const struct advise_sample *s)
 {
     return gemm_equilibrates(&t->gemm) ||
            (equilibrate_spares(&t->plan.split_a, s->largest[0]) &&
@@ -118,7 +118,7 @@ static enum bitcut_status run(struct norm_sample_error *to, const struct advise_
     hostfp_enter(&mode);
     *to = s->metric->find(w, s->d, s->outputs);
     hostfp_leave(&mode);
-    if (!words_fit(t, s)) to->value = to->high = (double)INFINITY;
+    if (!parts_fit(t, s)) to->value = to->high = (double)INFINITY;
     return BITCUT_OK;
 }
 

@@ -15,7 +15,7 @@ enum { SCALE_MAX = 14, LOOKED_AT = 1 << 14 };
 /* Its rows or columns scaled as for two f16 parts. */
 static void equilibrate(struct matrix *m, bool columns)
 {
-    const struct bitcut_split *const words = &splits[SPLIT_HALFHALF];
+    const struct bitcut_split *const parts = &splits[SPLIT_HALFHALF];
     const size_t lines = columns ? m->cols : m->rows,
                  length = columns ? m->rows : m->cols, along = columns ? m->cols : 1,
                  across = columns ? 1 : m->cols;
@@ -25,7 +25,7 @@ static void equilibrate(struct matrix *m, bool columns)
         uint32_t *const line = m->at + i * across, largest = 0;
         for (size_t j = 0; j < length; j++)
             largest = equilibrate_larger(largest, line[j * along]);
-        const int exponent = equilibrate_exponent(words, largest);
+        const int exponent = equilibrate_exponent(parts, largest);
         for (size_t j = 0; j < length; j++)
             line[j * along] = equilibrate_scale(line[j * along], exponent);
     }
@@ -239,11 +239,11 @@ static bool is_repeated(const struct bitcut_split *s)
 
 /* Whether one of the units reads subnormal parts of the format as zeros. */
 static bool flushes(const char *const *target, size_t targets,
-                    const struct bitcut_format *words)
+                    const struct bitcut_format *parts)
 {
     for (size_t p = 0; p < targets; p++) {
-        const struct bitcut_unit *u = unit_find(target[p], words);
-        if (u && u->a == words && u->flush_inputs) return true;
+        const struct bitcut_unit *u = unit_find(target[p], parts);
+        if (u && u->a == parts && u->flush_inputs) return true;
     }
     return false;
 }
@@ -253,7 +253,7 @@ static enum bitcut_status keep_split(struct advise_retained_list *to,
                                      const struct bitcut_split *row, bool flush,
                                      const struct advise_how *how, struct fault *f)
 {
-    const int scales = row->words > 1 ? SCALE_MAX + 1 : 1;
+    const int scales = row->parts > 1 ? SCALE_MAX + 1 : 1;
     struct kept_values *const k = memory_allocate((size_t)scales, sizeof *k);
     enum bitcut_status status =
         k ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for values");
@@ -276,7 +276,7 @@ enum bitcut_status advise_values_keep(struct advise_retained_list *to,
     for (const struct bitcut_split *s = splits; s->name && status == BITCUT_OK; s++) {
         if (s == &splits[SPLIT_F32] || is_repeated(s)) continue;
         status = keep_split(to, v, s, false, how, f);
-        if (status == BITCUT_OK && flushes(target, targets, s->word[0].format))
+        if (status == BITCUT_OK && flushes(target, targets, s->part[0].format))
             status = keep_split(to, v, s, true, how, f);
     }
     return status;

@@ -15,7 +15,7 @@ double plan_cost(const struct gemm_plan *p, const char *target)
     double sum = 0;
     for (int t = 0; t < p->terms; t++) {
         const struct bitcut_format *f = p->unit[t]->a;
-        const double cost = row ? rate_cost(row, rate_words_of(f)) : 0;
+        const double cost = row ? rate_cost(row, rate_format_of(f)) : 0;
         sum += cost > 0 ? cost : by_bytes(f);
     }
     return sum;

@@ -39,7 +39,7 @@ const struct record_field judged_fields[] = {
                    "grade of D relative to the bound of recipe and unit, and to the "
                    "typical range"),
     JUDGED(verdict, "verdict", "", "the grade relative to the typical range and the bound, in words"),
-    JUDGED(error_bound.words, "parts_error", "u",
+    JUDGED(error_bound.parts, "parts_error", "u",
        "error of the parts, dropped products included"),
     JUDGED(error_bound.all, "recipe_limit", "u",
        "bound of recipe and unit in norms of rows and columns"),
@@ -84,10 +84,10 @@ static void write_grade(struct judged *to, const struct comparison *x)
             value[METRIC_WRONG], count);
         return;
     }
-    if (!(x->words <= METRIC_WORDS_MAX)) {
+    if (!(x->parts <= METRIC_PARTS_MAX)) {
         text_add(text, size,
                  "no; parts of A and B have an error of %.3g u of their norms (limit %d)",
-                 x->words, METRIC_WORDS_MAX);
+                 x->parts, METRIC_PARTS_MAX);
         return;
     }
     for (size_t i = 1; i < count; i++)

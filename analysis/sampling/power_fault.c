@@ -23,15 +23,15 @@ static bool high_otherwise(struct bitcut_gemm *g, struct rng *r)
     struct gemm_plan plan;
     (void)r;
     if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK) return false;
-    g->high = other_rounding(plan.split_a.word[0].rounding);
-    return plan.split_a.word[0].format != &formats[FORMAT_F32];
+    g->high = other_rounding(plan.split_a.part[0].rounding);
+    return plan.split_a.part[0].format != &formats[FORMAT_F32];
 }
 
 static bool low_otherwise(struct bitcut_gemm *g, struct rng *r)
 {
     struct gemm_plan plan;
     (void)r;
-    if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK || plan.split_a.words < 2)
+    if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK || plan.split_a.parts < 2)
         return false;
     g->low = other_rounding(split_low(&plan.split_a));
     return true;

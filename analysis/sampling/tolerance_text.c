@@ -100,7 +100,7 @@ static bool describe_wrong(char *text, size_t size, const struct bitcut_toleranc
 {
     if (t->wrong)
         text_add(text, size,
-                 "none: %zu outputs of correct kernels are NaN or infinite, as words "
+                 "none: %zu outputs of correct kernels are NaN or infinite, as parts "
                  "overflow",
                  t->wrong);
     return t->wrong;
@@ -413,7 +413,7 @@ static void describe_torch(char *text, size_t size, const void *answer)
 const struct record_line tolerance_lines[] = {
     /* clang-format off */
     { "recipe",        gemm_describe_what_ran, RECORD_ALWAYS, NULL },
-    { "parts",         gemm_describe_words,    RECORD_ALWAYS, NULL },
+    { "parts",         gemm_describe_parts,    RECORD_ALWAYS, NULL },
     { "matrices",      describe_data,          RECORD_ALWAYS, NULL },
     { "result",        describe_result,        RECORD_ALWAYS, NULL },
     { "magnitudes",    describe_magnitudes,    RECORD_ALWAYS, NULL },

@@ -27,7 +27,7 @@ static bool cuts_or_nearest(const struct bitcut_rounding *r)
 }
 
 /* Whether a too large value becomes infinite, or NaN. */
-static bool overflow_is_infinite(const struct split_word *w, bool negative)
+static bool overflow_is_infinite(const struct split_part *w, bool negative)
 {
     const struct unrounded large = { .significand = 1,
                                      .exponent = 4096,
@@ -37,7 +37,7 @@ static bool overflow_is_infinite(const struct split_word *w, bool negative)
 
 /* The largest finite part in ulps of 2^ulp, rounded down.  Returns false if rounding was
    needed. */
-static bool most_of(int32_t *most, const struct split_word *w, int ulp)
+static bool most_of(int32_t *most, const struct split_part *w, int ulp)
 {
     const struct bitcut_format *f = w->format;
     const struct number x = format_decode(f, format_largest(f, false));
@@ -51,11 +51,11 @@ static bool most_of(int32_t *most, const struct split_word *w, int ulp)
 }
 
 /* The row for parts in ulps of 2^ulp; ulp belongs to the value that is split. */
-static struct fast_word word_of(const struct split_word *w, bool flush, int ulp)
+static struct fast_part part_of(const struct split_part *w, bool flush, int ulp)
 {
     const struct bitcut_format *f = w->format;
     const int32_t normal = power(format_emin(f) - ulp);
-    struct fast_word to = {
+    struct fast_part to = {
         .direction = w->rounding->direction,
         .bit = w->rounding->bit,
         .bit_least = clamp(format_emin(&formats[FORMAT_F32]) - ulp, 0, LARGE),
@@ -74,8 +74,8 @@ static struct fast_word word_of(const struct split_word *w, bool flush, int ulp)
 
 /* Whether the kernel is exact for the parts of integers up to `bound`; their residuals
    are at most *left. */
-static bool word_fits(int32_t *left, const struct split_word *w,
-                      const struct fast_word *to, int32_t bound, int ulp)
+static bool part_fits(int32_t *left, const struct split_part *w,
+                      const struct fast_part *to, int32_t bound, int ulp)
 {
     const int top = bound ? highest_bit((uint64_t)bound) : 0;
     const int drop = larger_int(top - to->fraction_bits, to->least_drop);
@@ -96,17 +96,17 @@ static bool word_fits(int32_t *left, const struct split_word *w,
 /* The second part gives back what a high part far above x takes away by a rule that
    rounds up: rounded to nearest, and in steps of the same size, it is -2^26 if the high
    part is 2^26, and 0 if the high part is 0. */
-static bool words_cancel(const struct bitcut_split *s, int ulp)
+static bool parts_cancel(const struct bitcut_split *s, int ulp)
 {
-    const struct split_word *w = s->word;
-    return s->words == 2 && !w[1].copy && round_is_nearest(w[1].rounding) &&
+    const struct split_part *w = s->part;
+    return s->parts == 2 && !w[1].copy && round_is_nearest(w[1].rounding) &&
            !w[1].rounding->flush && format_least_exponent(w[0].format) - ulp >= FAR &&
            format_least_exponent(w[1].format) - s->scale * w[1].level ==
                format_least_exponent(w[0].format);
 }
 
 /* Whether the high part of every value is infinite, for both signs. */
-static bool all_overflow(const struct split_word *w, const struct fast_word *first)
+static bool all_overflow(const struct split_part *w, const struct fast_part *first)
 {
     return first->infinite && overflow_is_infinite(w, true) && first->most < power(23);
 }
@@ -120,27 +120,27 @@ static bool format_fits(const struct bitcut_format *f)
 bool binade_make(struct binade *b, const struct bitcut_split *s, bool flush, int e)
 {
     int32_t bound = VALUE_MAX;
-    *b = (struct binade){ .words = s->words, .low_times = 1 };
-    if (split_is_stochastic(s)) return false; /* words depend on more than x */
-    for (int i = 0; i < s->words; i++) {
-        const struct split_word *w = &s->word[i];
+    *b = (struct binade){ .parts = s->parts, .low_times = 1 };
+    if (split_is_stochastic(s)) return false; /* parts depend on more than x */
+    for (int i = 0; i < s->parts; i++) {
+        const struct split_part *w = &s->part[i];
         const int ulp = e - 23 + s->scale * w->level;
         int32_t left;
         if (!format_fits(w->format)) return false;
-        b->word[i] = word_of(w, flush, ulp);
-        if (i == 0 && all_overflow(w, &b->word[0])) {
-            b->words = 1;
+        b->part[i] = part_of(w, flush, ulp);
+        if (i == 0 && all_overflow(w, &b->part[0])) {
+            b->parts = 1;
             return true;
         }
-        if (i == 0 && !cuts_or_nearest(w->rounding) && words_cancel(s, ulp)) {
+        if (i == 0 && !cuts_or_nearest(w->rounding) && parts_cancel(s, ulp)) {
             b->low_times = ldexp(1, format_least_exponent(w->format) - ulp - FAR);
-            b->word[1] =
-                word_of(&s->word[1], flush, e - 23 + s->scale * s->word[1].level);
+            b->part[1] =
+                part_of(&s->part[1], flush, e - 23 + s->scale * s->part[1].level);
             return true;
         }
-        if (!word_fits(&left, w, &b->word[i], w->copy ? VALUE_MAX : bound, ulp))
+        if (!part_fits(&left, w, &b->part[i], w->copy ? VALUE_MAX : bound, ulp))
             return false;
         if (!w->copy) bound = left;
     }
-    return !s->word[0].copy;
+    return !s->part[0].copy;
 }

@@ -11,8 +11,8 @@
    two.  Anything below half the smallest subnormal part is lost whatever the part is, so
    parts of 2^26 ulps stand for all larger ones. */
 struct binade {
-    struct fast_word word[SPLIT_WORDS_MAX];
-    int words;        /* 1 if all high parts overflow: then nothing else is counted */
+    struct fast_part part[SPLIT_PARTS_MAX];
+    int parts;        /* 1 if all high parts overflow: then nothing else is counted */
     double low_times; /* factor between the second part and the one that is computed */
 };
 

@@ -20,13 +20,13 @@ struct retained_reader retained_reader_of(const struct gemm_plan *p,
                                           enum bitcut_operand which)
 {
     struct retained_reader r = { .split = which == BITCUT_A ? &p->split_a : &p->split_b };
-    for (int w = 0; w < r.split->words; w++) {
+    for (int w = 0; w < r.split->parts; w++) {
         const struct bitcut_unit *u = gemm_plan_reader(p, which, w);
-        const struct bitcut_format *own = r.split->word[w].format,
+        const struct bitcut_format *own = r.split->part[w].format,
                                    *read = !u                  ? own
                                            : which == BITCUT_A ? u->a
                                                                : u->b;
-        r.unit[w] = ldexp(1, -r.split->scale * r.split->word[w].level);
+        r.unit[w] = ldexp(1, -r.split->scale * r.split->part[w].level);
         r.small[w] = least_normal(own, r.unit[w]);
         r.least[w] = least_normal(read, r.unit[w]);
         r.flush[w] = u && unit_flushes_operands(u);
@@ -51,26 +51,26 @@ struct retained_event retained_of(struct retained *to, const struct retained_rea
                                   uint32_t x, size_t k, int exponent)
 {
     const struct bitcut_split *const s = r->split;
-    uint64_t word[SPLIT_WORDS_MAX];
+    uint64_t part[SPLIT_PARTS_MAX];
     const double whole =
         exponent ? ldexp(value_of_float(x), exponent) : value_of_float(x);
     struct retained_event event = { false, false };
     double rest = whole;
-    split_words_at(word, s, exponent ? equilibrate_scale(x, exponent) : x, k);
+    split_apply_at(part, s, exponent ? equilibrate_scale(x, exponent) : x, k);
     *to = (struct retained){ .at = { [RETAINED_WHOLE] = fabs(whole) } };
-    for (int w = 0; w < s->words; w++) {
-        double value = r->unit[w] * format_to_double(s->word[w].format, word[w]);
+    for (int w = 0; w < s->parts; w++) {
+        double value = r->unit[w] * format_to_double(s->part[w].format, part[w]);
         if (r->flush[w] && fabs(value) < r->least[w]) value = 0;
         event.large |= !isfinite(value);
-        if (!s->word[w].copy) {
+        if (!s->part[w].copy) {
             event.small |= rest != 0 && fabs(value) < r->small[w];
             rest -= value;
         }
         to->at[RETAINED_LEFT + w] = value;
-        to->at[RETAINED_WORD + w] = fabs(value);
+        to->at[RETAINED_PART + w] = fabs(value);
     }
     to->at[RETAINED_REST] = fabs(rest);
-    for (int w = 0; w < s->words; w++)
+    for (int w = 0; w < s->parts; w++)
         to->at[RETAINED_LEFT + w] = fabs(whole - rest - to->at[RETAINED_LEFT + w]);
     return event;
 }
@@ -79,10 +79,10 @@ struct retained retained_aligned(const struct retained *x,
                                  const struct retained_reader *r)
 {
     struct retained to = *x;
-    for (int w = 0; w < r->split->words; w++)
-        if (r->aligns[w] && to.at[RETAINED_WORD + w] != 0)
-            to.at[RETAINED_WORD + w] =
-                larger_double(to.at[RETAINED_WORD + w], r->least[w]);
+    for (int w = 0; w < r->split->parts; w++)
+        if (r->aligns[w] && to.at[RETAINED_PART + w] != 0)
+            to.at[RETAINED_PART + w] =
+                larger_double(to.at[RETAINED_PART + w], r->least[w]);
     return to;
 }
 
@@ -112,7 +112,7 @@ struct residual {
  */
 static double place_of(const struct retained_reader *r, int w)
 {
-    return ldexp(r->unit[w], format_least_exponent(r->split->word[w].format));
+    return ldexp(r->unit[w], format_least_exponent(r->split->part[w].format));
 }
 
 /* The largest error of part w of a residual, or of x itself, if it is the high part or a
@@ -120,15 +120,15 @@ static double place_of(const struct retained_reader *r, int w)
    (lib/number/equilibrate.h). */
 static struct residual leave(const struct retained_reader *r, int w, struct residual x)
 {
-    const struct split_word *const word = &r->split->word[w];
-    if (format_is_integer(word->format)) return (struct residual){ 0, place_of(r, w) };
-    const bool nearest = round_is_nearest(word->rounding), own = w == 0 || word->copy;
+    const struct split_part *const part = &r->split->part[w];
+    if (format_is_integer(part->format)) return (struct residual){ 0, place_of(r, w) };
+    const bool nearest = round_is_nearest(part->rounding), own = w == 0 || part->copy;
     const double place = place_of(r, w) / (nearest ? 2 : 1),
-                 least = word->rounding->flush ? r->small[w] : place,
-                 part = round_error(word->format, word->rounding->direction);
+                 least = part->rounding->flush ? r->small[w] : place,
+                 of_x = round_error(part->format, part->rounding->direction);
     return (
-        struct residual){ .ulps = left_of(x.ulps, word->format->fraction_bits, nearest),
-                          .beside = own ? least : larger_double(part * x.beside, least) };
+        struct residual){ .ulps = left_of(x.ulps, part->format->fraction_bits, nearest),
+                          .beside = own ? least : larger_double(of_x * x.beside, least) };
 }
 
 /* The smallest x, a power of two, for which part w is the same as with more exponents in
@@ -137,10 +137,10 @@ static struct residual leave(const struct retained_reader *r, int w, struct resi
 static double least_of(const struct retained_reader *r, int w, struct residual before,
                        double places)
 {
-    const bool own = w == 0 || r->split->word[w].copy,
-               zeroes = r->flush[w] || r->split->word[w].rounding->flush;
+    const bool own = w == 0 || r->split->part[w].copy,
+               zeroes = r->flush[w] || r->split->part[w].rounding->flush;
     const double normal = larger_double(r->small[w], r->least[w]);
-    if (format_is_integer(r->split->word[w].format)) return (double)INFINITY;
+    if (format_is_integer(r->split->part[w].format)) return (double)INFINITY;
     if (before.ulps == 0 || (place_of(r, w) <= 0x1p-149 && !zeroes)) return 0;
     return own ? normal : ULPS * (zeroes ? normal : place_of(r, w) / places);
 }
@@ -150,7 +150,7 @@ static double least_of(const struct retained_reader *r, int w, struct residual b
 static double from_of(const struct retained_reader *r, int w, struct residual before,
                       double after, double times)
 {
-    const bool nearest = round_is_nearest(r->split->word[w].rounding);
+    const bool nearest = round_is_nearest(r->split->part[w].rounding);
     const double places = after == 0 ? 1
                           : nearest  ? 2 * after
                                      : after + 1,
@@ -161,27 +161,27 @@ static double from_of(const struct retained_reader *r, int w, struct residual be
 /* The largest x for which part w, at most `times` of x, does not overflow. */
 static double most_of(const struct retained_reader *r, int w, double times)
 {
-    const struct bitcut_format *const f = r->split->word[w].format;
+    const struct bitcut_format *const f = r->split->part[w].format;
     const double largest = format_to_double(f, format_largest(f, false));
     return times > 0 ? r->unit[w] * largest / times : (double)INFINITY;
 }
 
 /* Add part w, which represents the residual `before` of x.  For x with a normal high
    part, nothing in that part underflows. */
-static struct residual add_word(struct retained_max *to, const struct retained_reader *r,
+static struct residual add_part(struct retained_max *to, const struct retained_reader *r,
                                 int w, struct residual before, bool normal)
 {
     struct residual after = leave(r, w, before);
-    const bool copy = r->split->word[w].copy, own = w == 0 || copy,
-               down = r->split->word[w].rounding->direction == TO_ZERO,
+    const bool copy = r->split->part[w].copy, own = w == 0 || copy,
+               down = r->split->part[w].rounding->direction == TO_ZERO,
                sure = normal && w == 0;
     if (sure) after.beside = 0;
     const double lost = r->flush[w] && !sure ? r->least[w] : 0,
                  least = r->aligns[w] && !sure ? r->least[w] : 0,
                  times = ((own ? ULPS : before.ulps) + (down ? 0 : after.ulps)) / ULPS;
-    to->times.at[RETAINED_WORD + w] = times;
+    to->times.at[RETAINED_PART + w] = times;
     to->times.at[RETAINED_LEFT + w] = after.ulps / ULPS;
-    to->beside.at[RETAINED_WORD + w] = (own ? 0 : before.beside) + after.beside + least;
+    to->beside.at[RETAINED_PART + w] = (own ? 0 : before.beside) + after.beside + least;
     to->beside.at[RETAINED_LEFT + w] = after.beside + lost;
     if (!copy) to->beside.at[RETAINED_REST] += lost;
     to->full = larger_double(to->full, least_of(r, w, before, 1));
@@ -195,14 +195,14 @@ static struct retained_max most_of_all(const struct retained_reader *r, bool nor
     const struct residual all = { ULPS_MAX, 0 };
     struct retained_max to = { .times.at[RETAINED_WHOLE] = 1, .most = (double)INFINITY };
     struct residual now = all;
-    for (int w = 0; w < r->split->words; w++) {
-        const bool copy = r->split->word[w].copy;
-        const struct residual after = add_word(&to, r, w, copy ? all : now, normal);
+    for (int w = 0; w < r->split->parts; w++) {
+        const bool copy = r->split->part[w].copy;
+        const struct residual after = add_part(&to, r, w, copy ? all : now, normal);
         if (!copy) now = after;
     }
     to.times.at[RETAINED_REST] = now.ulps / ULPS;
     to.beside.at[RETAINED_REST] += now.beside;
-    for (int w = 0; w < r->split->words; w++) {
+    for (int w = 0; w < r->split->parts; w++) {
         to.times.at[RETAINED_LEFT + w] += to.times.at[RETAINED_REST];
         to.beside.at[RETAINED_LEFT + w] += to.beside.at[RETAINED_REST];
     }
@@ -226,7 +226,7 @@ static int terms_with(const struct gemm_plan *p, int i, int j)
     for (int t = 0; t < p->terms; t++) {
         const int a = p->term[t].a, b = p->term[t].b;
         count +=
-            (a == i || p->split_a.word[a].copy) && (b == j || p->split_b.word[b].copy);
+            (a == i || p->split_a.part[a].copy) && (b == j || p->split_b.part[b].copy);
     }
     return count;
 }
@@ -235,13 +235,13 @@ static int terms_with(const struct gemm_plan *p, int i, int j)
 static double copies_lost(const struct gemm_plan *p, struct recipe_term t,
                           const struct retained *a, const struct retained *b)
 {
-    const bool copy_a = p->split_a.word[t.a].copy, copy_b = p->split_b.word[t.b].copy;
+    const bool copy_a = p->split_a.part[t.a].copy, copy_b = p->split_b.part[t.b].copy;
     const double left_a = copy_a ? a->at[RETAINED_LEFT + t.a] : 0,
                  left_b = copy_b ? b->at[RETAINED_LEFT + t.b] : 0;
     const double of_a = copy_a ? a->at[RETAINED_WHOLE] + a->at[RETAINED_REST]
-                               : a->at[RETAINED_WORD + t.a],
+                               : a->at[RETAINED_PART + t.a],
                  of_b = copy_b ? b->at[RETAINED_WHOLE] + b->at[RETAINED_REST]
-                               : b->at[RETAINED_WORD + t.b];
+                               : b->at[RETAINED_PART + t.b];
     return left_a * of_b + left_b * of_a + left_a * left_b;
 }
 
@@ -251,11 +251,11 @@ double retained_lost(const struct gemm_plan *p, const struct retained *a,
     double sum = a->at[RETAINED_REST] * b->at[RETAINED_WHOLE] +
                  a->at[RETAINED_WHOLE] * b->at[RETAINED_REST] +
                  a->at[RETAINED_REST] * b->at[RETAINED_REST];
-    for (int i = 0; i < p->split_a.words; i++)
-        for (int j = 0; j < p->split_b.words; j++) {
-            if (p->split_a.word[i].copy || p->split_b.word[j].copy) continue;
+    for (int i = 0; i < p->split_a.parts; i++)
+        for (int j = 0; j < p->split_b.parts; j++) {
+            if (p->split_a.part[i].copy || p->split_b.part[j].copy) continue;
             const int wrong = abs(terms_with(p, i, j) - 1);
-            if (wrong) sum += wrong * a->at[RETAINED_WORD + i] * b->at[RETAINED_WORD + j];
+            if (wrong) sum += wrong * a->at[RETAINED_PART + i] * b->at[RETAINED_PART + j];
         }
     for (int t = 0; t < p->terms; t++) sum += copies_lost(p, p->term[t], a, b);
     return sum;

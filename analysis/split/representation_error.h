@@ -11,11 +11,11 @@
 enum {
     RETAINED_WHOLE, /* |x|                                     */
     RETAINED_REST,  /* |x - the sum of parts that are no copies| */
-    RETAINED_WORD,  /* |w|, followed by the other parts */
+    RETAINED_PART,  /* |w|, followed by the other parts */
     RETAINED_LEFT =
-        RETAINED_WORD +
-        SPLIT_WORDS_MAX, /* |the sum - w| for copies, followed by the other parts */
-    RETAINED_FIELDS = RETAINED_LEFT + SPLIT_WORDS_MAX
+        RETAINED_PART +
+        SPLIT_PARTS_MAX, /* |the sum - w| for copies, followed by the other parts */
+    RETAINED_FIELDS = RETAINED_LEFT + SPLIT_PARTS_MAX
 };
 
 struct retained {
@@ -25,12 +25,12 @@ struct retained {
 /* A split with the properties of the units that read its parts. */
 struct retained_reader {
     const struct bitcut_split *split;
-    double unit[SPLIT_WORDS_MAX];  /* 2^-(s level) */
-    double small[SPLIT_WORDS_MAX]; /* the same times the smallest normal number of the
+    double unit[SPLIT_PARTS_MAX];  /* 2^-(s level) */
+    double small[SPLIT_PARTS_MAX]; /* the same times the smallest normal number of the
                                       part's format */
-    double least[SPLIT_WORDS_MAX]; /* the same for the format as which the part is read */
-    bool flush[SPLIT_WORDS_MAX];   /* smaller values are read as zero */
-    bool aligns[SPLIT_WORDS_MAX];  /* the unit aligns the part */
+    double least[SPLIT_PARTS_MAX]; /* the same for the format as which the part is read */
+    bool flush[SPLIT_PARTS_MAX];   /* smaller values are read as zero */
+    bool aligns[SPLIT_PARTS_MAX];  /* the unit aligns the part */
 };
 
 struct retained_reader retained_reader_of(const struct gemm_plan *plan,

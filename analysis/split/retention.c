@@ -33,9 +33,9 @@ struct outcome {
 };
 
 /* Part `at` of the split as an exact term of x minus their sum. */
-static struct term word_term(const struct bitcut_split *s, struct number w, int at)
+static struct term part_term(const struct bitcut_split *s, struct number w, int at)
 {
-    const int down = s->word[at].format->fraction_bits + s->scale * s->word[at].level;
+    const int down = s->part[at].format->fraction_bits + s->scale * s->part[at].level;
     return (struct term){ w.significand, w.exponent - down, !w.negative };
 }
 
@@ -62,25 +62,25 @@ static void set_error(struct outcome *o, double ulps, int floor, int last)
 static struct outcome judge(const struct bitcut_split *s, bool flush, uint32_t x,
                             uint64_t position)
 {
-    uint64_t word[SPLIT_WORDS_MAX];
-    struct term terms[SPLIT_WORDS_MAX + 1], read[SPLIT_WORDS_MAX + 1];
+    uint64_t part[SPLIT_PARTS_MAX];
+    struct term terms[SPLIT_PARTS_MAX + 1], read[SPLIT_PARTS_MAX + 1];
     int count = 1;
     const struct number value = format_decode(&formats[FORMAT_F32], x);
     const int last = larger_int(value.exponent, -126) - 23; /* an ulp of x is 2^last */
     struct outcome o = { .value = fabs(format_to_double(&formats[FORMAT_F32], x)) };
-    split_words_at(word, s, x, position);
+    split_apply_at(part, s, x, position);
     read[0] = terms[0] = (struct term){ value.significand, last, value.negative };
-    for (int i = 0; i < s->words; i++) {
-        const struct bitcut_format *f = s->word[i].format;
-        const struct number w = format_decode(f, word[i]);
+    for (int i = 0; i < s->parts; i++) {
+        const struct bitcut_format *f = s->part[i].format;
+        const struct number w = format_decode(f, part[i]);
         const bool small = w.significand >> f->fraction_bits == 0;
         if (w.kind >= NUMBER_INF) return (struct outcome){ .overflow = true };
-        if (s->word[i].copy) continue;
+        if (s->part[i].copy) continue;
         if (i == 1 && wide_sum(terms, 2).significand != 0) {
             o.zero = w.kind == NUMBER_ZERO;
             o.subnormal = small;
         }
-        read[count] = terms[count] = word_term(s, w, i);
+        read[count] = terms[count] = part_term(s, w, i);
         if (i == 1) o.low = size_in(wide_sum(&terms[count], 1), 0);
         o.flushed |= flush && small && w.kind != NUMBER_ZERO;
         if (flush && small) read[count].significand = 0;
@@ -116,7 +116,7 @@ bool retention_of(int *bits, double *ulps, const struct bitcut_split *split, uin
 
 /* A binade whose values all have the same parts, such as values far above the largest
    part with a rule that never gives infinity. */
-struct same_words {
+struct same_parts {
     bool are;
     struct outcome
         any; /* the outcome of one value, with everything that all values share */
@@ -127,31 +127,31 @@ struct same_words {
 /* A rounding that does not depend on single bits is monotone, and so is the residual of x
    minus a constant: if the parts of the smallest and the largest value are equal, those
    of all values are. */
-static bool same_at_ends(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *s,
+static bool same_at_ends(uint64_t part[SPLIT_PARTS_MAX], const struct bitcut_split *s,
                          int e)
 {
-    uint64_t last[SPLIT_WORDS_MAX];
+    uint64_t last[SPLIT_PARTS_MAX];
     bool same = !split_is_stochastic(s);
-    split_words(word, s, (uint32_t)(e + 127) << 23);
-    split_words(last, s, ((uint32_t)(e + 128) << 23) - 1);
-    for (int i = 0; i < s->words; i++)
-        same &= word[i] == last[i] && !s->word[i].copy &&
-                s->word[i].rounding->direction != BY_BIT;
-    return same && format_to_double(s->word[0].format, word[0]) < two_to(e);
+    split_apply(part, s, (uint32_t)(e + 127) << 23);
+    split_apply(last, s, ((uint32_t)(e + 128) << 23) - 1);
+    for (int i = 0; i < s->parts; i++)
+        same &= part[i] == last[i] && !s->part[i].copy &&
+                s->part[i].rounding->direction != BY_BIT;
+    return same && format_to_double(s->part[0].format, part[0]) < two_to(e);
 }
 
-static struct same_words same_make(const struct bitcut_split *s, bool flush, int e)
+static struct same_parts same_make(const struct bitcut_split *s, bool flush, int e)
 {
-    struct same_words same = { .last = e - 23 };
-    uint64_t word[SPLIT_WORDS_MAX];
-    struct term terms[SPLIT_WORDS_MAX];
-    if (!same_at_ends(word, s, e)) return same;
+    struct same_parts same = { .last = e - 23 };
+    uint64_t part[SPLIT_PARTS_MAX];
+    struct term terms[SPLIT_PARTS_MAX];
+    if (!same_at_ends(part, s, e)) return same;
     same.any = judge(s, flush, (uint32_t)(e + 127) << 23, 0);
     same.are = same.any.overflow;
     if (same.are || same.any.flushed) return same;
-    for (int i = 0; i < s->words; i++)
-        terms[i] = word_term(s, format_decode(s->word[i].format, word[i]), i);
-    const struct unrounded sum = wide_sum(terms, s->words);
+    for (int i = 0; i < s->parts; i++)
+        terms[i] = part_term(s, format_decode(s->part[i].format, part[i]), i);
+    const struct unrounded sum = wide_sum(terms, s->parts);
     if (!sum.significand || !sum.negative || sum.sticky) return same;
     const int zeros = __builtin_ctzll(sum.significand);
     same.sum = sum.significand >> zeros;
@@ -161,7 +161,7 @@ static struct same_words same_make(const struct bitcut_split *s, bool flush, int
 }
 
 /* The result of judge() for x. */
-static struct outcome same_judge(const struct same_words *same, uint32_t x)
+static struct outcome same_judge(const struct same_parts *same, uint32_t x)
 {
     struct outcome o = same->any;
     if (o.overflow) return o;
@@ -219,7 +219,7 @@ struct counting {
     const struct retention_values *values;
     struct binade binade;
     const struct fast_kernels *kernels; /* NULL: `binade` is not set */
-    struct same_words same;             /* set in that case, if possible */
+    struct same_parts same;             /* set in that case, if possible */
 };
 
 /* Values from the first on: given values, random fractions from the seed, or the values
@@ -281,7 +281,7 @@ static void block_add(struct tally *t, struct ratios *r, const struct counting *
     int32_t size[FAST_BLOCK];
     struct fast_kept k;
     block_fill(x, size, c->values, first, count);
-    c->kernels->keep(&k, rest, low, x, count, c->binade.word, c->binade.words);
+    c->kernels->keep(&k, rest, low, x, count, c->binade.part, c->binade.parts);
     const int32_t least = c->values->e < -126 ? 0
                           : c->values->count  ? SIGNIFICANDS
                                               : size[0];
@@ -445,7 +445,7 @@ void retention_add(struct retention *all, const struct retention *more)
 /* The part of the residual's range that lies below 2^exponent 2^-s. */
 static double part_below(const struct bitcut_split *s, int e, int exponent)
 {
-    const struct split_word *high = &s->word[0];
+    const struct split_part *high = &s->part[0];
     const int range = e - high->format->fraction_bits - round_is_nearest(high->rounding);
     const int power = exponent - s->scale - range;
     return power >= 0 ? 1 : ldexp(1, power);
@@ -453,18 +453,18 @@ static double part_below(const struct bitcut_split *s, int e, int exponent)
 
 double retention_p_subnormal(const struct bitcut_split *s, int e)
 {
-    return s->words < 2 ? 0 : part_below(s, e, format_emin(s->word[1].format));
+    return s->parts < 2 ? 0 : part_below(s, e, format_emin(s->part[1].format));
 }
 
 double retention_p_zero(const struct bitcut_split *s, int e)
 {
-    const struct split_word *low = &s->word[1];
-    if (s->words < 2) return 0;
+    const struct split_part *low = &s->part[1];
+    if (s->parts < 2) return 0;
     return part_below(
         s, e, format_least_exponent(low->format) - round_is_nearest(low->rounding));
 }
 
-static bool cuts_or_nearest(const struct split_word *w)
+static bool cuts_or_nearest(const struct split_part *w)
 {
     return round_is_nearest(w->rounding) || w->rounding->direction == TO_ZERO;
 }
@@ -473,9 +473,9 @@ static bool cuts_or_nearest(const struct split_word *w)
    forms, and the low part is an independent number with the whole residual. */
 bool retention_has_theory(const struct bitcut_split *s, int e)
 {
-    const struct split_word *const high = &s->word[0], *const low = &s->word[1];
+    const struct split_part *const high = &s->part[0], *const low = &s->part[1];
     const bool nearest = round_is_nearest(high->rounding);
-    if (s->words < 2) return false;
+    if (s->parts < 2) return false;
     return !split_is_fixed(s) && cuts_or_nearest(high) &&
            e >= format_emin(high->format) && e <= format_emax(high->format) &&
            !low->copy && low->level == high->level + 1 && cuts_or_nearest(low) &&
@@ -516,20 +516,20 @@ static double bits_of_top(int top, int t, bool nearest)
 
 static bool has_bits_theory(const struct bitcut_split *s, bool flush, int e)
 {
-    const struct split_word *const high = &s->word[0];
+    const struct split_part *const high = &s->part[0];
     if (split_is_fixed(s) || !cuts_or_nearest(high) || e < format_emin(high->format) ||
         e + round_is_nearest(high->rounding) > format_emax(high->format))
         return false;
-    return s->words == 1 || (s->words == 2 && !flush && retention_has_theory(s, e));
+    return s->parts == 1 || (s->parts == 2 && !flush && retention_has_theory(s, e));
 }
 
 double retention_bits(const struct bitcut_split *s, bool flush, int e)
 {
-    const struct split_word *const high = &s->word[0], *const low = &s->word[1];
+    const struct split_part *const high = &s->part[0], *const low = &s->part[1];
     if (!has_bits_theory(s, flush, e)) return (double)NAN;
     const int dropped = SIGNIFICAND_BITS - 1 - high->format->fraction_bits,
               range = dropped - round_is_nearest(high->rounding);
-    if (s->words == 1 || range <= 0)
+    if (s->parts == 1 || range <= 0)
         return bits_of_step(dropped, round_is_nearest(high->rounding));
     const int least = format_least_exponent(low->format) - s->scale - (e - 23);
     double sum = ldexp(SIGNIFICAND_BITS, -range); /* a residual of 0 */

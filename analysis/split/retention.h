@@ -45,7 +45,7 @@ struct retention_values {
 };
 
 /* What the split retains of these values, for units that flush or not.  The
-   position of a value is its index (split_words_at()).  Sums are taken in
+   position of a value is its index (split_apply_at()).  Sums are taken in
    a fixed order, so neither the number of threads nor the caller's rounding mode matters.
    Returns BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED if asked to stop; *r is set only on
    success. */
@@ -86,13 +86,13 @@ double retention_p_zero(const struct bitcut_split *split, int e);
 /* Whether these forms hold for the values of exponent e. */
 bool retention_has_theory(const struct bitcut_split *split, int e);
 
-/* The mean of the retained bits in closed form, of a split of one or two words: the
-   residual of the high word, in ulps of x, is any integer up to half a step of that word
-   (a whole one if it is truncated) with the same probability, and the low word rounds it
+/* The mean of the retained bits in closed form, of a split of one or two parts: the
+   residual of the high part, in ulps of x, is any integer up to half a step of that part
+   (a whole one if it is truncated) with the same probability, and the low part rounds it
    at its own last bit or at its least subnormal, whichever is larger.  It extends Tables 1
-   and 2 of Ootomo and Yokota to subnormal low words.  Counts differ by at most 2^-9.  NaN
-   where it does not hold: where retention_has_theory() does not, where the first word may
-   overflow, and of two words where units flush. */
+   and 2 of Ootomo and Yokota to subnormal low parts.  Counts differ by at most 2^-9.  NaN
+   where it does not hold: where retention_has_theory() does not, where the first part may
+   overflow, and of two parts where units flush. */
 double retention_bits(const struct bitcut_split *split, bool flush, int e);
 
 #endif

@@ -93,11 +93,11 @@ static const struct record_field array_fields[] = {
 
 const struct record_field split_fields[] = {
     RECORD_SENTENCE(describe_label, "split", "the split, with what is another than its row"),
-    KEPT(split.word[0].format, "format", "", "of the high word"),
-    KEPT(split.word[0].rounding, "high", "", "rounding of the high word"),
-    RECORD_TEXT_OF(low, "low", "rounding of the low words"),
-    KEPT(split.scale, "scale", "", "low words are times 2^scale"),
-    KEPT(flush, "flush", "", "whether the unit reads subnormal words as zeros"),
+    KEPT(split.part[0].format, "format", "", "of the high part"),
+    KEPT(split.part[0].rounding, "high", "", "rounding of the high part"),
+    RECORD_TEXT_OF(low, "low", "rounding of the low parts"),
+    KEPT(split.scale, "scale", "", "low parts are times 2^scale"),
+    KEPT(flush, "flush", "", "whether the unit reads subnormal parts as zeros"),
     RECORD_INNER_IF(struct split_retention, e, "exponent", "", "of the values", is_one),
     RECORD_TOGETHER(always, split_measures, "", "what is kept"),
     RECORD_TOGETHER(is_array, array_fields, "", "the array"),

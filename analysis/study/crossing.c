@@ -36,13 +36,13 @@ static void crossing_row(struct study_point *p, struct method_comparison *c,
     method_comparison_measure(values, c, REFERENCE_EXACT, crossing_told);
     const bool whole = e->recipe == RECIPE_FP32;
     const struct bitcut_split *split = e->split ? e->split : recipes[e->recipe].split;
-    const char *words = split ? split->name : entrant_unit(e)->a->name;
+    const char *parts = split ? split->name : entrant_unit(e)->a->name;
     study_row(p,
               json_pack("{s:o, s:s, s:s, s:s?, s:s?, s:s, s:s, s:I, s:i, s:o, s:o, s:o, "
                         "s:o}",
                         "series", json_sprintf("%s, %s", pair->name, e->name), "pair",
                         pair->name, "recipe", e->name, "unit", whole ? NULL : e->unit,
-                        "split", whole ? NULL : words, "a", pair->a, "b", pair->b, "n",
+                        "split", whole ? NULL : parts, "a", pair->a, "b", pair->b, "n",
                         (json_int_t)n, "round", round, "relres",
                         json_number(values[METRIC_RELRES]), "mred",
                         json_number(values[METRIC_MRED]), "bias",

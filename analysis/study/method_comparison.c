@@ -52,7 +52,7 @@ void method_comparison_clear(struct method_comparison *c)
 {
     for (int i = 0; i < REFERENCES_TOLD; i++)
         if (c->judged[i]) judge_clear(&c->judge[i]);
-    gemm_words_clear(&c->words);
+    gemm_parts_clear(&c->parts);
     matrix_clear(&c->d);
     matrix_clear(&c->b);
     matrix_clear(&c->a);
@@ -62,7 +62,7 @@ const struct bitcut_unit *entrant_unit(const struct entrant *e)
 {
     const struct bitcut_recipe *recipe = &recipes[e->recipe];
     const struct bitcut_split *split = e->split ? e->split : recipe->split;
-    return unit_find(e->unit, split ? split->word[0].format : &formats[FORMAT_F16]);
+    return unit_find(e->unit, split ? split->part[0].format : &formats[FORMAT_F16]);
 }
 
 static struct bitcut_gemm gemm_of_entrant(const struct entrant *e)
@@ -78,11 +78,11 @@ static struct bitcut_gemm gemm_of_entrant(const struct entrant *e)
 
 static enum bitcut_status compute(struct method_comparison *c, const struct entrant *e,
                                   const uint32_t *a, const uint32_t *b,
-                                  struct gemm_words *words, struct fault *f)
+                                  struct gemm_parts *parts, struct fault *f)
 {
     const struct gemm_options options = { .threads = c->point->threads,
                                           .progress = c->point->progress,
-                                          .words = words,
+                                          .parts = parts,
                                           .offload = c->point->offload };
     struct bitcut_gemm g = gemm_of_entrant(e);
     gemm_set_dense(&g, c->d.at, c->a.rows, c->b.cols, c->a.cols, a, b, NULL);
@@ -120,7 +120,7 @@ enum bitcut_status method_comparison_run(struct method_comparison *c,
     struct matrix a = { 0 }, b = { 0 };
     if (progress_stopped(c->point->progress))
         return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
-    if (!e->cut && !e->shift) return compute(c, e, c->a.at, c->b.at, &c->words, f);
+    if (!e->cut && !e->shift) return compute(c, e, c->a.at, c->b.at, &c->parts, f);
     enum bitcut_status status = change(&a, &c->a, e->cut, e->shift, threads, f);
     if (status == BITCUT_OK) status = change(&b, &c->b, e->cut, e->shift, threads, f);
     if (status == BITCUT_OK) status = compute(c, e, a.at, b.at, NULL, f);

@@ -47,7 +47,7 @@ struct method_comparison {
     struct matrix a, b, d;
     struct judge judge[REFERENCES_TOLD]; /* the references that were requested */
     bool judged[REFERENCES_TOLD];
-    struct gemm_words words;
+    struct gemm_parts parts;
 };
 
 /* The names of the references, by number. */

@@ -36,7 +36,7 @@ static json_t *shapes_name(const json_t *row, shapes_namer *of)
 static json_t *format_of(const json_t *row)
 {
     const struct bitcut_split *split = bitcut_split_find(text(row, "split"));
-    return text_or_null(split ? split->word[0].format->name : NULL);
+    return text_or_null(split ? split->part[0].format->name : NULL);
 }
 
 /* --- speed-ups -------------------------------------------------------------------- */

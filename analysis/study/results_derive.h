@@ -11,7 +11,7 @@ typedef const char *shapes_namer(size_t m, size_t n, size_t k);
 
 /* Add to each result of `bench gpu` but of batches of small GEMMs:
      "shapes"   the set that `shapes` says has its m, n and k, or null
-     "format"   that of its words, or null
+     "format"   that of its parts, or null
      "speedup"  of a kernel of several stages over that of one, in the same recipe, tile,
                 study, part, shape, count and slices on the same device; or null
      "label"    its name, of the study of recipes without the tile and stages that the

@@ -119,8 +119,8 @@ static const struct pair_of tf32_pairs[] = { { "mixed", "urand(-1,1)", "urand(-1
 /* FP32 values as CDNA3 reads them: the last 13 bits are cut. */
 static const struct bitcut_split cut_tf32 = {
     .name = "tf32-rz",
-    .words = 1,
-    .word = { { &formats[FORMAT_TF32], &roundings[ROUND_RZ], 0, false } }
+    .parts = 1,
+    .part = { { &formats[FORMAT_TF32], &roundings[ROUND_RZ], 0, false } }
 };
 
 static const struct entrant tf32_methods[] = {
@@ -192,7 +192,7 @@ static const struct entrant small_methods[] = {
     { 0 }
 };
 
-static const struct crossing small_words = { .pairs = small_pairs,
+static const struct crossing small_parts = { .pairs = small_pairs,
                                              .count = 3,
                                              .methods = small_methods };
 
@@ -237,7 +237,7 @@ const struct study study_mi200 = {
     .text = "One part: f16 and bf16 on MI210, and f16 on an A100 and an MI300, which "
             "read subnormal numbers. A with exponents from -24 to -14 stands for "
             "gradients: most of its values are subnormal in f16.",
-    .claims = mi200_claims, .about = &small_words,
+    .claims = mi200_claims, .about = &small_parts,
     CROSSING_PLOT("pair",
                   "Where A or both matrices are subnormal in f16, MI210 loses half of "
                   "the product and more in f16, and retains it in bf16. Around 1, f16 is "

@@ -72,7 +72,7 @@ static const struct claim figure11_claims[] = {
       .paper = SECTION411, .judge = claim_judge_ratios, .about = &type2,
       .other = &type2_tf32, .otherwise = "tf32tf32",
       .beside = "the text of section 4.1.1 has exponents from -100 to -35 for type 2, "
-                "which would be type 4; the range here is the range in the words of the "
+                "which would be type 4; the range here is the range in the parts of the "
                 "figure" },
     { .name = "figure11-type3", .printed = "loss of accuracy",
       .criterion = CRITERION_SAME, .unit = OOTOMO_UNIT,

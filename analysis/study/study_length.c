@@ -122,7 +122,7 @@ static enum bitcut_status run_length(const struct study *study, struct study_poi
     const struct length_table *table = study->about;
     struct bitcut_split split = splits[SPLIT_MARKIDIS];
     struct retained all = { .least = SIGNIFICAND_BITS };
-    split.word[0].rounding = split.word[1].rounding = &roundings[table->rounding];
+    split.part[0].rounding = split.part[1].rounding = &roundings[table->rounding];
     for (const struct printed *row = table->row; row < table->row + PRINTED_ROWS; row++) {
         size_t counts[LENGTHS];
         if (progress_stopped(p->progress))

@@ -38,7 +38,7 @@ static enum bitcut_status run_libraries(const struct study *study, struct study_
             json_t *value = json_object_get(from, keys[key]);
             json_object_set_new(row, keys[key], value ? json_incref(value) : json_null());
         }
-        json_object_set_new(row, "one_f16_word",
+        json_object_set_new(row, "one_f16_part",
                             json_boolean(is_of(from, "plain", "f16")));
         json_object_set_new(row, "fp32",
                             json_boolean(result_matches(from, "recipe", "fp32")));
@@ -53,7 +53,7 @@ static enum bitcut_status run_libraries(const struct study *study, struct study_
     &(const struct claim_flags) { FLAG, "library=cuBLAS " WHERE, "recipe" }
 
 /* For the version that ran all of them on the same inputs. */
-#define FAST(WORDS) "version=13.1.0 compute=CUBLAS_COMPUTE_32F_FAST_" WORDS
+#define FAST(PARTS) "version=13.1.0 compute=CUBLAS_COMPUTE_32F_FAST_" PARTS
 
 static const struct claim library_claims[] = {
     /* clang-format off */
@@ -61,8 +61,8 @@ static const struct claim library_claims[] = {
       .what = "CUBLAS_COMPUTE_32F_FAST_16F rounds FP32 values to one f16 part and "
               "corrects nothing, as WMMA kernels do",
       .paper = "LE-GEMM, section 5.7", .judge = claim_judge_flags,
-      .about = COMPUTES("one_f16_word", FAST("16F")),
-      .other = COMPUTES("one_f16_word", FAST("TF32")),
+      .about = COMPUTES("one_f16_part", FAST("16F")),
+      .other = COMPUTES("one_f16_part", FAST("TF32")),
       .otherwise = "CUBLAS_COMPUTE_32F_FAST_TF32, because the recorded inputs are "
                    "multiples of 2^-23 below 1, which have the same parts in f16 as in "
                    "tf32",

@@ -39,8 +39,8 @@ static enum bitcut_status run_range(const struct study *study, struct study_poin
         if (status != BITCUT_OK) return status;
         const double error = ldexp(r.mean_ulp, -23);
         study_row(
-            p, json_pack("{s:s, s:s, s:i, s:f, s:o, s:f, s:f, s:i}", "split", s->name, "words",
-                         s->words > 1 ? "several words" : "one word", "exponent", e,
+            p, json_pack("{s:s, s:s, s:i, s:f, s:o, s:f, s:f, s:i}", "split", s->name, "parts",
+                         s->parts > 1 ? "several parts" : "one part", "exponent", e,
                          "bits", r.bits, "error",
                          r.p_overflow > 0 || error == 0 ? json_null() : json_real(error),
                          "exact", r.exact, "p_overflow", r.p_overflow, "bits_of",
@@ -113,7 +113,7 @@ const struct study study_figure9 = {
     .renew = study_renew_bits,
     .plot = { .x = "exponent", .y = "bits", .series = "split",
               .x_label = "exponent of x", .y_label = "bits retained, of 24",
-              .panels = "words", .below = "error", .below_label = "mean relative error",
+              .panels = "parts", .below = "error", .below_label = "mean relative error",
               .below_log = true,
               .sees = "One f16 part ends at 2^-24 and 2^16; halfhalf and bitcut reach "
                       "ten or eleven binades further down; parts of tf32 and bf16 retain "

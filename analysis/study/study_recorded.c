@@ -96,7 +96,7 @@ static enum bitcut_status run_recorded(const struct study *study, struct study_p
 #define OVER_SGEMM(NAME, PAPER, NUMBER, SHAPES)                                          \
     FASTER(NAME, "A800", PAPER, NUMBER, SHAPES, "cuBLAS SGEMM", "name=sgemm",            \
            LEGEMM_THERE)
-#define OVER_WORDS(NAME, NUMBER, SHAPES, WHO)                                            \
+#define OVER_PARTS(NAME, NUMBER, SHAPES, WHO)                                            \
     FASTER(NAME, "A800", TABLE6, NUMBER, SHAPES, WHO, "recipe=" WHO, LEGEMM_THERE)
 #define OVER_PLAIN(NAME, NUMBER, SHAPES)                                                 \
     FASTER(NAME, "A800", TABLE6, NUMBER, SHAPES, "WMMA", "recipe=plain",                 \
@@ -178,16 +178,16 @@ static const struct claim recorded_claims[] = {
     /* clang-format off */
     OVER_SGEMM("square-sgemm", TABLE6, 1.37, "square"),
     OVER_PLAIN("square-plain", 1.40, "square"),
-    OVER_WORDS("square-markidis", 2.77, "square", "markidis"),
-    OVER_WORDS("square-ootomo", 2.74, "square", "ootomo"),
+    OVER_PARTS("square-markidis", 2.77, "square", "markidis"),
+    OVER_PARTS("square-ootomo", 2.74, "square", "ootomo"),
     OVER_SGEMM("wide-sgemm", TABLE6, 1.40, "wide"),
     OVER_PLAIN("wide-plain", 1.43, "wide"),
-    OVER_WORDS("wide-markidis", 2.84, "wide", "markidis"),
-    OVER_WORDS("wide-ootomo", 2.80, "wide", "ootomo"),
+    OVER_PARTS("wide-markidis", 2.84, "wide", "markidis"),
+    OVER_PARTS("wide-ootomo", 2.80, "wide", "ootomo"),
     OVER_SGEMM("deep-sgemm", TABLE6, 1.36, "deep"),
     OVER_PLAIN("deep-plain", 1.81, "deep"),
-    OVER_WORDS("deep-markidis", 4.67, "deep", "markidis"),
-    OVER_WORDS("deep-ootomo", 3.76, "deep", "ootomo"),
+    OVER_PARTS("deep-markidis", 4.67, "deep", "markidis"),
+    OVER_PARTS("deep-ootomo", 3.76, "deep", "ootomo"),
     OVER_SGEMM("kmeans-sgemm", LEGEMM55, 1.33, "kmeans"),
     OVER_SGEMM("bert-sgemm", LEGEMM55, 1.18, "bert"),
     OVER_SGEMM("llm-sgemm", LEGEMM55, 1.34, "llm"),

@@ -54,11 +54,11 @@ static size_t residual_points(const struct study *study, enum study_scale scale)
 }
 
 /* The number of parts of a value; NULL: it stays FP32. */
-static const char *words_of(const struct entrant *e)
+static const char *parts_of(const struct entrant *e)
 {
     const struct bitcut_split *split = recipes[e->recipe].split;
     if (e->recipe == RECIPE_FP32) return NULL;
-    return split && split->words > 1 ? "two words" : "one word";
+    return split && split->parts > 1 ? "two parts" : "one part";
 }
 
 /* The keys of its rows. */
@@ -81,7 +81,7 @@ static enum bitcut_status run_residual(const struct study *study, struct study_p
         if (status != BITCUT_OK) break;
         method_comparison_measure(values, &c, REFERENCE_EXACT, residual_told);
         study_row(p, json_pack("{s:s, s:s?, s:I, s:i, s:f, s:f, s:f}", "recipe", e->name,
-                               "words", words_of(e), "k", (json_int_t)k, "round", round,
+                               "parts", parts_of(e), "k", (json_int_t)k, "round", round,
                                "relres", values[METRIC_RELRES], "max_error",
                                values[METRIC_MAX_ERROR], "backward_max",
                                values[METRIC_BACKWARD_MAX]));
@@ -237,7 +237,7 @@ const struct study study_figure1 = {
             "after every instruction avoids this; LE-GEMM does not promote. fp32 adds "
             "the products one after the other; SGEMM of libraries uses several sums.",
     .claims = figure1_claims, .about = &figure1,
-    RESIDUAL_PLOT("words",
+    RESIDUAL_PLOT("parts",
                   "Of the methods with two parts, only Ootomo and Yokota's stays as low "
                   "as FP32 when k grows."),
     /* clang-format on */

@@ -23,7 +23,7 @@ enum { SIDE = 4 };
 static const double last_place = 0x1p-24;
 
 /* Whether a GEMM with one part is possible on this unit. */
-static bool takes_words(struct gemm_plan *plan, const struct bitcut_unit *u)
+static bool takes_parts(struct gemm_plan *plan, const struct bitcut_unit *u)
 {
     const struct bitcut_gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
     return gemm_plan_on_unit(plan, &g, NULL) == BITCUT_OK;
@@ -34,7 +34,7 @@ static const struct bitcut_unit *unit_at(size_t at)
 {
     struct gemm_plan plan;
     for (const struct bitcut_unit *u = units; u->name; u++)
-        if (takes_words(&plan, u) && !at--) return u;
+        if (takes_parts(&plan, u) && !at--) return u;
     return NULL;
 }
 
@@ -105,7 +105,7 @@ static enum bitcut_status run_rounding(const struct study *study, struct study_p
     struct gemm_plan plan;
     struct input positive;
     enum bitcut_status status = input_parse(&positive, "positive", f);
-    takes_words(&plan, u);
+    takes_parts(&plan, u);
     for (int i = 0; i < runs[p->scale].sizes && status == BITCUT_OK; i++) {
         struct matrix a = { 0 }, b = { 0 };
         struct drift d;

@@ -31,7 +31,7 @@ enum { RANGES = sizeof ranges / sizeof ranges[0] };
 /* Both kinds of parts with both ways of adding: as in LE-GEMM, and promoted as in Ootomo
    and Yokota. */
 static const struct {
-    const char *words, *sums;
+    const char *parts, *sums;
     int split, recipe;
 } ways[] = { { "bitcut", "unpromoted", SPLIT_BITCUT, RECIPE_LEGEMM },
              { "bitcut-gradual", "unpromoted", SPLIT_BITCUT_GRADUAL, RECIPE_LEGEMM },
@@ -59,7 +59,7 @@ static void way_rows(struct study_point *p, struct method_comparison *c,
         double values[METRICS];
         method_comparison_measure(values, c, r, way_told);
         study_row(p, json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o}",
-                               "unit", chip, "input", range, "words", ways[way].words,
+                               "unit", chip, "input", range, "parts", ways[way].parts,
                                "sums", ways[way].sums, "reference",
                                method_comparison_references[r], "round", round,
                                "max_error", json_number(values[METRIC_MAX_ERROR]), "mred",
@@ -94,22 +94,22 @@ static enum bitcut_status run_scale(const struct study *study, struct study_poin
 
 /* The residual with some parts over the residual with others on a chip, everything else
    equal; below 1 is better. */
-#define BETTER(CHIP, WORDS, THAN, INPUTS)                                                \
+#define BETTER(CHIP, PARTS, THAN, INPUTS)                                                \
     &(const struct claim_ratios)                                                         \
     {                                                                                    \
         .key = "relres",                                                                 \
-        .top = "reference=exact unit=" CHIP " words=" WORDS " input=" INPUTS,            \
-        .bottom = "reference=exact unit=" CHIP " words=" THAN " input=" INPUTS,          \
+        .top = "reference=exact unit=" CHIP " parts=" PARTS " input=" INPUTS,            \
+        .bottom = "reference=exact unit=" CHIP " parts=" THAN " input=" INPUTS,          \
         .cases = "input sums", .most = 1                                                 \
     }
 
 /* LE-GEMM measures no residuals, and only two of these GPUs and one of these ranges. */
-#define CUT(NAME, CHIP, WORDS, INPUTS, WHAT, WHY)                                        \
+#define CUT(NAME, CHIP, PARTS, INPUTS, WHAT, WHY)                                        \
     {                                                                                    \
         .name = NAME, .printed = "the error is smaller", OWN_QUESTION, .unit = CHIP,     \
         .criterion = CRITERION_ORDER, .what = WHAT, .judge = claim_judge_ratios,         \
-        .about = BETTER(CHIP, WORDS, "halfhalf", INPUTS),                                \
-        .other = BETTER(CHIP, "halfhalf", WORDS, INPUTS),                                \
+        .about = BETTER(CHIP, PARTS, "halfhalf", INPUTS),                                \
+        .other = BETTER(CHIP, "halfhalf", PARTS, INPUTS),                                \
         .otherwise = "rounding over bit-cut", .beside = WHY                              \
     }
 

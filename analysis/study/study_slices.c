@@ -38,9 +38,9 @@ static size_t slices_points(const struct study *study, enum study_scale scale)
 static bool is_operand(const struct bitcut_unit *u, int x)
 {
     const struct bitcut_format *f = u->a;
-    const uint64_t word = bitcut_format_convert(
+    const uint64_t part = bitcut_format_convert(
         f, &roundings[ROUND_RN], &formats[FORMAT_F32], bits_of_float((float)x));
-    return format_to_double(f, word) == x;
+    return format_to_double(f, part) == x;
 }
 
 /* Whether all outputs of a GEMM with one part are exact. */

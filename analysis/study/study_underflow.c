@@ -16,8 +16,8 @@ enum { SAMPLES = 1 << 19 };
 static const struct bitcut_split *const rows[] = {
     &(const struct bitcut_split){
         .name = "truncated",
-        .words = 2,
-        .word = { { &formats[FORMAT_F16], &roundings[ROUND_RZ], 0, false },
+        .parts = 2,
+        .part = { { &formats[FORMAT_F16], &roundings[ROUND_RZ], 0, false },
                   { &formats[FORMAT_F16], &roundings[ROUND_RZ], 1, false } } },
     &splits[SPLIT_MARKIDIS], &splits[SPLIT_HALFHALF], &splits[SPLIT_BITCUT]
 };
@@ -78,7 +78,7 @@ static enum bitcut_status run_underflow(const struct study *study, struct study_
                         p->threads, p->progress, f);
     if (status != BITCUT_OK) return status;
     const bool normal =
-        e >= format_emin(s->word[0].format); /* all high parts are normal */
+        e >= format_emin(s->part[0].format); /* all high parts are normal */
     const struct underflow theory = { retention_p_subnormal(s, e), retention_p_zero(s, e),
                                       NAN, NAN };
     const struct underflow counted = {

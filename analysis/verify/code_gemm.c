@@ -10,13 +10,13 @@
 #include <string.h>
 
 enum { A, B, C, D, MATRICES };
-enum { SIZES = 3, WORD_MAX = 32, ALIGNMENT = 256, SEGMENT_MAX = 4096 };
+enum { SIZES = 3, PART_MAX = 32, ALIGNMENT = 256, SEGMENT_MAX = 4096 };
 
 /* --- possible arguments ----------------------------------------------------------- */
 
 enum kind { MATRIX, TURNED, SIZE, LEADING, SCALAR, NUMBER };
 
-/* A row of the table of words; `which` is the index of a matrix, of m, n and k, or of a
+/* A row of the table of parts; `which` is the index of a matrix, of m, n and k, or of a
    scalar. */
 static const struct role {
     const char *name;
@@ -60,20 +60,20 @@ struct call {
     bool in_place; /* the result replaces C */
 };
 
-/* --- words ------------------------------------------------------------------------ */
+/* --- parts ------------------------------------------------------------------------ */
 
-/* Take the next word of a list, up to a comma.  Returns false if it is too long. */
-static bool next_word(char word[WORD_MAX], const char **list)
+/* Take the next part of a list, up to a comma.  Returns false if it is too long. */
+static bool next_part(char part[PART_MAX], const char **list)
 {
     const size_t length = strcspn(*list, ",");
-    if (length >= WORD_MAX) return false;
-    memcpy(word, *list, length);
-    word[length] = 0;
+    if (length >= PART_MAX) return false;
+    memcpy(part, *list, length);
+    part[length] = 0;
     *list += length + ((*list)[length] == ',');
     return true;
 }
 
-static size_t words_in(const char *list)
+static size_t parts_in(const char *list)
 {
     size_t count = *list != 0;
     for (; *list; list++) count += *list == ',';
@@ -93,28 +93,28 @@ static bool take_number(uint64_t *number, const char **text)
     return some;
 }
 
-static enum bitcut_status read_word(struct argument *to, char *word, struct fault *f)
+static enum bitcut_status read_part(struct argument *to, char *part, struct fault *f)
 {
-    const char *number = word;
-    char *format = strchr(word, ':');
+    const char *number = part;
+    char *format = strchr(part, ':');
     if (format) *format++ = 0;
     const struct role *r = roles;
-    while (r->kind != NUMBER && strcmp(r->name, word) != 0) r++;
+    while (r->kind != NUMBER && strcmp(r->name, part) != 0) r++;
     *to = (struct argument){ .role = r, .format = &formats[FORMAT_F32] };
     if (r->kind == NUMBER && (!take_number(&to->number, &number) || *number))
         return fault_set(
             f, BITCUT_BAD_ARGUMENT,
             "unknown argument %s; use a, b, c, d (at, bt, ct, dt: column-major), m, n, "
             "k, lda, ldb, ldc, ldd, alpha, beta or a number",
-            *word ? word : "\"\"");
+            *part ? part : "\"\"");
     if (!format) return BITCUT_OK;
     to->format = bitcut_format_find(format);
     if (r->kind > TURNED)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: only a matrix can have a format",
-                         word);
+                         part);
     if (to->format && format_holds(&formats[FORMAT_F32], to->format)) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%s:%s: unknown format, or its values are not FP32 values", word,
+                     "%s:%s: unknown format, or its values are not FP32 values", part,
                      format);
 }
 
@@ -146,8 +146,8 @@ static void describe_arguments(char *text, size_t size, const struct gfx9_kernel
 static enum bitcut_status read_arguments(struct call *x, struct fault *f)
 {
     const char *list = x->given->arguments;
-    const size_t count = words_in(list);
-    char word[WORD_MAX], takes[120];
+    const size_t count = parts_in(list);
+    char part[PART_MAX], takes[120];
     describe_arguments(takes, sizeof takes, x->kernel);
     if (count != (size_t)x->kernel->arguments)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
@@ -155,13 +155,13 @@ static enum bitcut_status read_arguments(struct call *x, struct fault *f)
                          x->kernel->name, x->kernel->arguments, takes);
     for (size_t i = 0; i < count; i++) {
         struct argument *a = &x->argument[i];
-        if (!next_word(word, &list))
+        if (!next_part(part, &list))
             return fault_set(f, BITCUT_BAD_ARGUMENT, "--args: an argument is too long");
-        const enum bitcut_status status = read_word(a, word, f);
+        const enum bitcut_status status = read_part(a, part, f);
         if (status != BITCUT_OK) return status;
         if (!fits(a, &x->kernel->argument[i]))
             return fault_set(f, BITCUT_BAD_ARGUMENT,
-                             "%s cannot be argument %zu of %s, which takes %s", word,
+                             "%s cannot be argument %zu of %s, which takes %s", part,
                              i + 1, x->kernel->name, takes);
     }
     return BITCUT_OK;
@@ -202,11 +202,11 @@ static enum bitcut_status read_extents(uint32_t to[3], const char *list,
                                        struct fault *f)
 {
     const char *rest = list;
-    char word[WORD_MAX];
-    bool good = words_in(list) >= 1 && words_in(list) <= 3;
+    char part[PART_MAX];
+    bool good = parts_in(list) >= 1 && parts_in(list) <= 3;
     for (int i = 0; i < 3; i++) to[i] = 1;
     for (int i = 0; good && *rest; i++)
-        good = next_word(word, &rest) && read_extent(&to[i], word, size);
+        good = next_part(part, &rest) && read_extent(&to[i], part, size);
     if (good) return BITCUT_OK;
     return fault_set(
         f, BITCUT_BAD_ARGUMENT,

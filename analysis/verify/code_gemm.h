@@ -8,7 +8,7 @@
 #include "lib/gemm/matrix.h"
 #include "lib/number/format.h"
 
-/* The call of a kernel.  `arguments` has one word for each argument, separated by commas:
+/* The call of a kernel.  `arguments` has one part for each argument, separated by commas:
    - a, b, c or d is the address of a row-major matrix; at, bt, ct or dt of a column-major
      one;
    - a:f16 or dt:bf16 is a matrix whose elements have another format than f32; f32 must

@@ -11,7 +11,7 @@ struct trial_shape {
 /* Sizes near those of tiles of blocks, warps, instructions and runs of parts.  Without
    outputs only the memory between matrices of D can be wrong, which does not depend on
    scalars; without k the layouts of A and B do not matter. */
-static const struct trial_shape shapes_of_words[] = {
+static const struct trial_shape shapes_of_parts[] = {
     { { 0, 5, 7 }, 0, 32 },      { { 5, 0, 7 }, 0, 32 },     { { 5, 7, 0 }, 0, 40 },
     { { 1, 1, 1 }, 0, 0 },       { { 1, 3, 16 }, 0, 0 },     { { 17, 9, 15 }, 0, 0 },
     { { 32, 24, 40 }, 0, 0 },    { { 2, 3, 1000 }, 0, 0 },   { { 1, 515, 64 }, 0, 0 },
@@ -60,7 +60,7 @@ static uint32_t special(uint32_t w)
 
 enum { CLASSES = 8 };
 
-static const struct values classes_of_words[CLASSES] = {
+static const struct values classes_of_parts[CLASSES] = {
     { "nrand", NULL },     { "urand(-1,1)", NULL },
     { "positive", NULL },  { "exp_rand(-60,60)", NULL },
     { "subnormal", NULL }, { "specials(200)", NULL },
@@ -76,7 +76,7 @@ static const struct values small_classes[CLASSES] = {
 
 enum { ROOMS = 7 };
 
-static const struct room rooms_of_words[ROOMS] = {
+static const struct room rooms_of_parts[ROOMS] = {
     /* clang-format off */
     { "dense",       1, 0, 0, 0, false, 1, false, false, false, false },
     { "one-b",       2, 1, 1, 0, false, 1, false, true,  false, false },
@@ -113,7 +113,7 @@ enum {
     SCALARS = 5, /* GEMMs with parts use the first five; small GEMMs the last in place of
                     the fifth */
     LAYOUTS = 4, /* for two matrices */
-    EACH_OF_WORDS = CLASSES * SCALARS * LAYOUTS,
+    EACH_OF_PARTS = CLASSES * SCALARS * LAYOUTS,
     EACH_SMALL = CLASSES * ROOMS
 };
 
@@ -124,19 +124,19 @@ static size_t products_of(struct kernel_shape s) { return s.m * s.n * s.k; }
 /* For a small shape all classes, layouts of A and B, and scalars, except those that make
    no difference for the shape; for a larger shape each class.  Other properties are
    varied in turn. */
-static struct configuration of_words(const struct trial_shape *s, size_t i, uint64_t seed)
+static struct configuration of_parts(const struct trial_shape *s, size_t i, uint64_t seed)
 {
     const bool small = products_of(s->size) <= small_products;
     const size_t turn = i / CLASSES, class = i % CLASSES;
     const size_t layout = small ? turn % LAYOUTS : class % LAYOUTS;
     const size_t down = (i + turn) / 3 % LAYOUTS;
     const size_t scalar = s->size.k ? turn / LAYOUTS : turn;
-    const struct room *room = &rooms_of_words[small ? i % ROOMS : 0];
+    const struct room *room = &rooms_of_parts[small ? i % ROOMS : 0];
     const bool in_place = (i & 1) && !room->one_c;
     return (struct configuration){
         .shape = s->size,
         .count = room->count,
-        .values = &classes_of_words[class],
+        .values = &classes_of_parts[class],
         .room = room,
         .down_a = layout & 1,
         .down_b = layout >> 1,
@@ -174,11 +174,11 @@ static struct configuration of_small(const struct trial_shape *s, size_t shape, 
 static struct trial_shape shape_of(const struct kernel_trial *t, size_t i)
 {
     static const struct trial_shape end = { { 0, 0, 0 }, SIZE_MAX, 0 };
-    const bool words = gpu_kernel_splits(t->kernel);
-    if (!t->shape) return words ? shapes_of_words[i] : small_shapes[i];
+    const bool parts = gpu_kernel_splits(t->kernel);
+    if (!t->shape) return parts ? shapes_of_parts[i] : small_shapes[i];
     return i ? end
-             : (struct trial_shape){ *t->shape, words ? 0 : ASKED_COUNT,
-                                     words ? 0 : EACH_SMALL };
+             : (struct trial_shape){ *t->shape, parts ? 0 : ASKED_COUNT,
+                                     parts ? 0 : EACH_SMALL };
 }
 
 /* Whether the kernel supports it, or it was requested. */
@@ -198,7 +198,7 @@ static size_t configurations_of(const struct kernel_trial *t, const struct trial
 {
     if (!has_shape(t, s->size)) return 0;
     if (s->configurations) return s->configurations;
-    return products_of(s->size) <= small_products ? EACH_OF_WORDS : CLASSES;
+    return products_of(s->size) <= small_products ? EACH_OF_PARTS : CLASSES;
 }
 
 size_t kernel_grid_size(const struct kernel_trial *t)
@@ -218,6 +218,6 @@ struct configuration kernel_grid_at(const struct kernel_trial *t, size_t i)
         i -= count;
         s = shape_of(t, ++shape);
     }
-    return gpu_kernel_splits(t->kernel) ? of_words(&s, i, t->seed)
+    return gpu_kernel_splits(t->kernel) ? of_parts(&s, i, t->seed)
                                         : of_small(&s, shape, i, t->seed);
 }

@@ -2,7 +2,7 @@
 #include "analysis/verify/split_trial.h"
 
 #include "emu/fast/simd.h"
-#include "emu/words.h"
+#include "emu/parts.h"
 #include "lib/number/equilibrate.h"
 #include "lib/number/rand.h"
 
@@ -11,23 +11,23 @@
 
 /* Values on the device at a time, as rows of one run: parts then have the order of the
    values on both sides. */
-enum { LINES = 1 << 18, VALUES = LINES * WORDS_RUN };
+enum { LINES = 1 << 18, VALUES = LINES * PARTS_RUN };
 
-/* words.h stores elements in runs as well. */
-_Static_assert((int)WORDS_RUN % (int)GPU_WORDS_RUN == 0, "rows without padding");
+/* parts.h stores elements in runs as well. */
+_Static_assert((int)PARTS_RUN % (int)GPU_PARTS_RUN == 0, "rows without padding");
 
 struct values {
     uint32_t *x;
     unsigned char *device; /* parts, with one array after the other for each number */
-    struct words_rule rule;
+    struct parts_rule rule;
     struct gpu_work work; /* with rows of one run, as A */
 };
 
 /* Bytes of the parts of `count` values before this part. */
-static size_t words_begin(const struct bitcut_split *s, int word, size_t count)
+static size_t parts_begin(const struct bitcut_split *s, int part, size_t count)
 {
     size_t bytes = 0;
-    for (int i = 0; i < word; i++) bytes += (size_t)format_bytes(s->word[i].format);
+    for (int i = 0; i < part; i++) bytes += (size_t)format_bytes(s->part[i].format);
     return bytes * count;
 }
 
@@ -35,7 +35,7 @@ static enum bitcut_status values_init(struct values *v, const struct split_trial
                                       struct fault *f)
 {
     const struct simd_level *level;
-    *v = (struct values){ .rule = { .operand = t->split->word[0].format,
+    *v = (struct values){ .rule = { .operand = t->split->part[0].format,
                                     .split = t->split,
                                     .equilibrate = t->equilibrate } };
     enum bitcut_status status =
@@ -48,7 +48,7 @@ static enum bitcut_status values_init(struct values *v, const struct split_trial
                                        .target = equilibrate_target(t->split) };
     v->x = memory_allocate(VALUES, sizeof *v->x);
     v->device = memory_allocate(
-        words_begin(t->split, t->split->words, VALUES) + LINES * sizeof(uint32_t), 1);
+        parts_begin(t->split, t->split->parts, VALUES) + LINES * sizeof(uint32_t), 1);
     return v->x && v->device ? BITCUT_OK
                              : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
 }
@@ -60,38 +60,38 @@ static void values_clear(struct values *v)
 }
 
 /* The number of rows for that many values. */
-static size_t lines_of(size_t count) { return (count + WORDS_RUN - 1) / WORDS_RUN; }
+static size_t lines_of(size_t count) { return (count + PARTS_RUN - 1) / PARTS_RUN; }
 
 /* The rows of `count` values from `first` on. */
 static void values_fill(struct values *v, const struct split_trial *t, uint64_t first,
                         size_t count)
 {
-    const size_t filled = lines_of(count) * WORDS_RUN;
+    const size_t filled = lines_of(count) * PARTS_RUN;
     if (t->samples) rand_fill(v->x, filled, t->seed, 0, first);
     for (size_t i = 0; !t->samples && i < filled; i++) v->x[i] = (uint32_t)(first + i);
 }
 
-static uint32_t word_at(const void *words, size_t i, int bytes)
+static uint32_t part_at(const void *parts, size_t i, int bytes)
 {
     switch (bytes) {
-    case 1: return ((const uint8_t *)words)[i];
-    case 2: return ((const uint16_t *)words)[i];
-    default: return ((const uint32_t *)words)[i];
+    case 1: return ((const uint8_t *)parts)[i];
+    case 2: return ((const uint16_t *)parts)[i];
+    default: return ((const uint32_t *)parts)[i];
     }
 }
 
-static void compare_word(struct split_result *r, const struct values *v, int word,
+static void compare_part(struct split_result *r, const struct values *v, int part,
                          const void *model, const void *device, size_t count)
 {
-    const struct bitcut_format *format = v->rule.split->word[word].format;
+    const struct bitcut_format *format = v->rule.split->part[part].format;
     const int bytes = format_bytes(format);
     r->compared += count;
     if (!memcmp(model, device, count * (size_t)bytes)) return;
     for (size_t i = 0; i < count; i++) {
-        const uint32_t want = word_at(model, i, bytes), got = word_at(device, i, bytes);
+        const uint32_t want = part_at(model, i, bytes), got = part_at(device, i, bytes);
         if (want == got || r->mismatches++) continue;
         encoding_said(r->x, &formats[FORMAT_F32], v->x[i]);
-        r->word = word;
+        r->part = part;
         r->bits = apart_of(format, want, got);
     }
 }
@@ -100,25 +100,25 @@ static enum bitcut_status try_values(struct split_result *r, const struct values
                                      const struct split_trial *t, size_t count,
                                      struct fault *f)
 {
-    const struct words_source source = { v->x, WORDS_RUN, false };
+    const struct parts_source source = { v->x, PARTS_RUN, false };
     const size_t lines = lines_of(count);
-    struct words model;
+    struct parts model;
     struct gpu_work w = v->work;
     w.gemm.a = (struct bitcut_matrix){ .at = v->x,
                                        .format = &formats[FORMAT_F32],
-                                       .ld = WORDS_RUN };
+                                       .ld = PARTS_RUN };
     w.gemm.m = lines;
-    w.gemm.k = WORDS_RUN;
+    w.gemm.k = PARTS_RUN;
     enum bitcut_status status = gpu_split_run(v->device, &w, BITCUT_A, &t->recorder->gpu,
                                               &t->recorder->device, f);
     if (status != BITCUT_OK) return status;
-    if (words_make(&model, &v->rule, source, lines, WORDS_RUN, WORDS_RUN, t->threads) !=
+    if (parts_make(&model, &v->rule, source, lines, PARTS_RUN, PARTS_RUN, t->threads) !=
         BITCUT_OK)
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     for (int j = 0; j < model.count; j++)
-        compare_word(r, v, j, model.at[j],
-                     v->device + words_begin(t->split, j, lines * WORDS_RUN), count);
-    words_clear(&model);
+        compare_part(r, v, j, model.at[j],
+                     v->device + parts_begin(t->split, j, lines * PARTS_RUN), count);
+    parts_clear(&model);
     return BITCUT_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The split pass of a device compared with split_words(): every FP32 value, bit for bit.
+/* The split pass of a device compared with split_apply(): every FP32 value, bit for bit.
  */
 #ifndef BITCUT_ANALYSIS_VERIFY_SPLIT_TRIAL_H
 #define BITCUT_ANALYSIS_VERIFY_SPLIT_TRIAL_H
@@ -11,7 +11,7 @@
 struct split_trial {
     const struct recorder *recorder;
     const struct bitcut_split *split; /* the split that the device computes */
-    bool equilibrate;                 /* in rows of WORDS_RUN elements */
+    bool equilibrate;                 /* in rows of PARTS_RUN elements */
     uint64_t samples;                 /* number of random values; 0: all of FP32 */
     uint64_t seed;
     int threads;
@@ -20,7 +20,7 @@ struct split_trial {
 struct split_result {
     uint64_t compared, mismatches; /* parts */
     char x[ENCODING_MAX];          /* of the first mismatch: the value, */
-    int word;                      /* and the index of its part, 0: the high part */
+    int part;                      /* and the index of its part, 0: the high part */
     struct apart bits;
 };
 

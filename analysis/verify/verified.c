@@ -23,7 +23,7 @@
 
 D_HAS(d_differs, v->found.differ)
 D_HAS(d_is_finite, v->first.finite)
-D_HAS(d_has_words, *v->first.differ)
+D_HAS(d_has_parts, *v->first.differ)
 D_HAS(d_is_explained, *v->hypothesis)
 D_HAS(d_is_by_code, v->by_code)
 D_HAS(d_is_a_file, !v->by_code)
@@ -51,7 +51,7 @@ static const struct record_field d_device[] = {
     { 0 }
 };
 
-static const struct record_field d_words[] = {
+static const struct record_field d_parts[] = {
     OF_D(first.differ, "differ", "how they differ"),
     { 0 }
 };
@@ -74,7 +74,7 @@ static const struct record_field d_first[] = {
     RECORD_TOGETHER(d_is_a_file, d_file, "", "value in the file"),
     RECORD_TOGETHER(d_is_by_code, d_device, "", "value of the kernel"),
     OF_D_IF(d_is_finite, first.steps, "ulps", "ulp", "distance between them"),
-    RECORD_TOGETHER(d_has_words, d_words, "", "how they differ, where no distance is "
+    RECORD_TOGETHER(d_has_parts, d_parts, "", "how they differ, where no distance is "
                                               "defined"),
     { 0 }
 };
@@ -114,7 +114,7 @@ const struct record_field verified_code_fields[] = {
 KERNEL_HAS(kernel_differs, r->mismatches)
 KERNEL_HAS(kernel_is_output, r->first.is_output)
 KERNEL_HAS(kernel_is_finite, r->first.bits.finite)
-KERNEL_HAS(kernel_has_words, *r->first.bits.differ)
+KERNEL_HAS(kernel_has_parts, *r->first.bits.differ)
 KERNEL_HAS(kernel_has_step, r->first.has_step)
 
 static bool kernel_is_explained(const void *answer)
@@ -130,7 +130,7 @@ static bool split_differs(const void *answer)
 static const char *low_format(const void *answer)
 {
     const struct bitcut_split *const s = &((const struct verified_split *)answer)->plan.split_a;
-    return s->word[s->words - 1].format->name;
+    return s->part[s->parts - 1].format->name;
 }
 
 static const char *low(const void *answer)
@@ -155,7 +155,7 @@ const struct record_field verified_on_fields[] = {
 #define FIRST_IF(condition, member, key, what)                                           \
     RECORD_INNER_IF(struct verified_kernel, result.first.member, key, "", what, condition)
 
-static const struct record_field kernel_words[] = {
+static const struct record_field kernel_parts[] = {
     FIRST(bits.differ, "differ", "how they differ"),
     { 0 }
 };
@@ -178,7 +178,7 @@ static const struct record_field kernel_first[] = {
     FIRST(bits.model, "model", "value of the model"),
     FIRST(bits.other, "device", "value of the device"),
     FIRST_IF(kernel_is_finite, bits.steps, "ulps", "distance between them"),
-    RECORD_TOGETHER(kernel_has_words, kernel_words, "",
+    RECORD_TOGETHER(kernel_has_parts, kernel_parts, "",
                     "how they differ, where no distance is defined"),
     FIRST_IF(kernel_has_step, step, "k_step", "the step of k after which they differ"),
     { 0 }
@@ -204,7 +204,7 @@ static void split_name(char *text, size_t size, const void *answer)
 
 static const struct record_field split_first[] = {
     OF_SPLIT(result.x, "x", "the value"),
-    OF_SPLIT(result.word, "word", "index of its part; 0: the high part"),
+    OF_SPLIT(result.part, "part", "index of its part; 0: the high part"),
     OF_SPLIT(result.bits.model, "model", "value of the model"),
     OF_SPLIT(result.bits.other, "device", "value of the device"),
     { 0 }
@@ -212,9 +212,9 @@ static const struct record_field split_first[] = {
 
 const struct record_field verified_split_fields[] = {
     RECORD_SENTENCE(split_name, "split", "the split, and changes to it"),
-    OF_SPLIT(plan.split_a.word[0].format, "format", "format of the high part"),
+    OF_SPLIT(plan.split_a.part[0].format, "format", "format of the high part"),
     RECORD_TEXT_OF(low_format, "low_format", "format of the last part"),
-    OF_SPLIT(plan.split_a.word[0].rounding, "high", "rounding of the high part"),
+    OF_SPLIT(plan.split_a.part[0].rounding, "high", "rounding of the high part"),
     RECORD_TEXT_OF(low, "low", "rounding of the low parts"),
     OF_SPLIT(plan.split_a.scale, "scale", "low parts are multiplied by 2^scale"),
     OF_SPLIT(plan.equilibrate, "equilibrate", "whether rows and columns are scaled first"),
@@ -424,13 +424,13 @@ static void split_first_said(char *text, size_t size, const void *answer)
 {
     const struct split_result *const r = &((const struct verified_split *)answer)->result;
     if (!r->mismatches) return;
-    text_add(text, size, "part %d of %s: ", r->word, r->x);
+    text_add(text, size, "part %d of %s: ", r->part, r->x);
     apart_describe(text, size, &r->bits, "the device", "the model", false);
 }
 
 const struct record_line verified_split_lines[] = {
     /* clang-format off */
-    { "parts",            gemm_describe_words,   RECORD_ALWAYS, NULL },
+    { "parts",            gemm_describe_parts,   RECORD_ALWAYS, NULL },
     { "run",              on_said,          RECORD_ALWAYS, NULL },
     { "compared",         split_compared,   RECORD_ALWAYS, NULL },
     { "differ",           split_differ,     RECORD_ALWAYS, NULL },

@@ -134,7 +134,7 @@ enum { FAST_RUN = 64 };
 
 /* How one part of a split is made from the residual of the parts before it.  All numbers
    are integers in ulps of the value's binade; values are below 2^24. */
-struct fast_word {
+struct fast_part {
     enum direction direction;
     int bit;              /* for BY_BIT, see struct bitcut_rounding                     */
     int32_t bit_least;    /* and the smallest exponent that it counts from              */
@@ -174,18 +174,18 @@ struct fast_kernel {
 /* The functions for one level. */
 struct fast_kernels {
     int columns;
-    /* Split `count` floats into parts at index `at` of word[0] and so on.  The other
+    /* Split `count` floats into parts at index `at` of part[0] and so on.  The other
        floats of the FAST_RUN floats there are zeros; some of them may be split as well.
        least and most are lowered and raised, position by position, to the magnitudes of
        the encodings other than zero; all magnitudes fit 31 bits. */
-    void (*split)(void *const *word, size_t at, uint32_t *least, uint32_t *most,
-                  const uint32_t *x, const struct fast_split *s, int count, int words,
+    void (*split)(void *const *part, size_t at, uint32_t *least, uint32_t *most,
+                  const uint32_t *x, const struct fast_split *s, int count, int parts,
                   int bytes);
     /* Split `count` values in ulps, of any sign and below 2^24, into parts.  The residual
        of each value, and its second part, are 0 where a part is not finite.  Arrays are
        aligned to 64 bytes. */
     void (*keep)(struct fast_kept *kept, int32_t *rest, int32_t *low, const int32_t *x,
-                 size_t count, const struct fast_word *w, int words);
+                 size_t count, const struct fast_part *w, int parts);
     struct fast_kernel method[FAST_METHODS];
     /* Pack `count` encodings of a row of A, rounded up to whole vectors. */
     void (*pack_a)(union fast_element *to, const void *x, size_t count,
@@ -235,9 +235,9 @@ bool fast_rule_fit(struct fast_rule *r, int *base_a, int *base_b,
 struct fast_format fast_format_make(const struct bitcut_unit *u, int base,
                                     enum fast_packing packing);
 
-/* How to make the parts of a split in one format.  False: only split_words() can make
+/* How to make the parts of a split in one format.  False: only split_apply() can make
    them. */
-bool fast_split_make(struct fast_split s[SPLIT_WORDS_MAX],
+bool fast_split_make(struct fast_split s[SPLIT_PARTS_MAX],
                      const struct bitcut_split *split);
 
 /* Whether a fast path takes the unit. */

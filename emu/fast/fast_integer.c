@@ -21,7 +21,7 @@ bool fast_integer_takes(const struct job *job)
                          u->summation == &sum_fused && u->block == u->k));
 }
 
-int16_t *fast_integer_lines(const struct words *w)
+int16_t *fast_integer_lines(const struct parts *w)
 {
     const size_t length = divide_up(w->length, FAST_INTEGER_RUN) * FAST_INTEGER_RUN;
     const struct bitcut_format *const f = w->format[0];
@@ -31,7 +31,7 @@ int16_t *fast_integer_lines(const struct words *w)
         size_multiply(&count, w->lines, length) ? memory_allocate(count, sizeof *to) : NULL;
     for (size_t line = 0; to && line < w->lines; line++)
         for (size_t k = 0; k < length; k++) {
-            const uint8_t x = k < w->length ? from[words_index(w, line, k)] : 0;
+            const uint8_t x = k < w->length ? from[parts_index(w, line, k)] : 0;
             to[line * length + k] = f->has_sign ? (int8_t)x : x;
         }
     return to;

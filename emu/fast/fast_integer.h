@@ -13,7 +13,7 @@ bool fast_integer_takes(const struct job *job);
 /* An operand as integers of 16 bits, line by line, each padded with zeros to a
    multiple of FAST_INTEGER_RUN; NULL: no memory.  The caller frees it. */
 enum { FAST_INTEGER_RUN = 64 };
-int16_t *fast_integer_lines(const struct words *w);
+int16_t *fast_integer_lines(const struct parts *w);
 
 /* Compute outputs (i, j) to (i, j + cols - 1) of D. */
 void fast_integer_row(const struct job *job, size_t i, size_t j, size_t cols);

@@ -407,7 +407,7 @@ struct fast_format fast_format_make(const struct bitcut_unit *u, int base,
 {
     const struct bitcut_format *f = u->a;
     return (struct fast_format){
-        .bytes = unit_word_bytes(u),
+        .bytes = unit_part_bytes(u),
         .magnitude = ((uint32_t)1 << (f->bits - 1)) - 1,
         .shift = 23 - f->fraction_bits - f->pad,
         .sign_shift = 32 - f->bits,
@@ -425,7 +425,7 @@ static uint32_t f32_of(const struct bitcut_format *from, uint64_t encoding)
     return (uint32_t)bitcut_format_convert(f32(), &roundings[ROUND_RN], from, encoding);
 }
 
-static bool word_make(struct fast_split *s, const struct bitcut_format *f,
+static bool part_make(struct fast_split *s, const struct bitcut_format *f,
                       const struct bitcut_rounding *r, int scale)
 {
     const int emin = format_emin(f);
@@ -459,11 +459,11 @@ static bool word_make(struct fast_split *s, const struct bitcut_format *f,
     return emin > -126 || (emin == -126 && (!r->flush || before));
 }
 
-bool fast_split_make(struct fast_split s[SPLIT_WORDS_MAX],
+bool fast_split_make(struct fast_split s[SPLIT_PARTS_MAX],
                      const struct bitcut_split *split)
 {
-    for (int i = 0; i < split->words; i++)
-        if (!word_make(&s[i], split->word[i].format, split->word[i].rounding,
+    for (int i = 0; i < split->parts; i++)
+        if (!part_make(&s[i], split->part[i].format, split->part[i].rounding,
                        split->scale))
             return false;
     return split_is_uniform(split);

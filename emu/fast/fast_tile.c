@@ -13,7 +13,7 @@
 
 /* Number of k packed at a time, whole instructions, so that the packed operands stay in
    cache. */
-enum { DEPTH = WORDS_RUN };
+enum { DEPTH = PARTS_RUN };
 
 /* --- a tile ----------------------------------------------------------------------- */
 
@@ -62,12 +62,12 @@ enum { SET = FAST_ROWS * FAST_COLUMNS, PANEL_MAX = 64 };
 /* Lay out the scratch and return its size in bytes.  Every area is a multiple of 64. */
 static size_t lay_out(struct tile *t, float *scratch, const struct job *job)
 {
-    const size_t words =
+    const size_t parts =
         (size_t)(job->a.count > job->b.count ? job->a.count : job->b.count);
     const size_t depth = DEPTH, kept = (size_t)job->parts.kept + !job->parts.kept;
     const size_t count[] = {
-        (words * FAST_ROWS + 1) * depth * 2, words * depth * PANEL_MAX,
-        words * depth * PANEL_MAX,          2 * depth,
+        (parts * FAST_ROWS + 1) * depth * 2, parts * depth * PANEL_MAX,
+        parts * depth * PANEL_MAX,          2 * depth,
         (size_t)FAST_ROWS * PANEL_MAX,      (slice_sets(job) + kept) * SET
     };
     float *part[6];
@@ -105,13 +105,13 @@ static int exponent_of(const struct bitcut_unit *u, uint32_t magnitude)
 
 /* The range of exponents of lines [first, first + count) without NaN and Inf; 0 if all
    elements are zero. */
-static struct fast_range lines_range(const struct words *w, const struct bitcut_unit *u,
+static struct fast_range lines_range(const struct parts *w, const struct bitcut_unit *u,
                                      size_t first, size_t count)
 {
     struct magnitudes all = { INT32_MAX, 0 };
     for (size_t i = first; i < first + count; i++) {
         const struct magnitudes m = w->magnitudes[i];
-        if (words_special(w, i)) continue;
+        if (parts_special(w, i)) continue;
         if (m.least < all.least) all.least = m.least;
         if (m.most > all.most) all.most = m.most;
     }
@@ -148,10 +148,10 @@ static bool tile_fits(struct tile *t)
 
 /* --- packing ---------------------------------------------------------------------- */
 
-static const char *words_at(const struct words *w, int word, size_t line, size_t k)
+static const char *parts_at(const struct parts *w, int part, size_t line, size_t k)
 {
-    return (const char *)w->at[word] +
-           words_index(w, line, k) * (size_t)format_bytes(w->format[word]);
+    return (const char *)w->at[part] +
+           parts_index(w, line, k) * (size_t)format_bytes(w->format[part]);
 }
 
 /* Pack one row of A: the elements of each block to their positions. */
@@ -167,19 +167,19 @@ static void pack_line(struct tile *t, union fast_element *to, size_t row, size_t
 }
 
 /* The part that all interleaved terms read, or -1 if there are several terms. */
-static int only_word(const struct job *job, int word)
+static int only_part(const struct job *job, int part)
 {
-    return job->schedule.together == 1 ? word : -1;
+    return job->schedule.together == 1 ? part : -1;
 }
 
 /* Pack k [from, from + count) of all rows of the tile, for one part, or for all parts if
    it is -1. */
 static void pack_a(struct tile *t, int only, size_t from, size_t count)
 {
-    const struct words *w = &t->job->a;
+    const struct parts *w = &t->job->a;
     for (int j = 0; j < w->count; j++)
         for (size_t i = 0; i < t->rows && (only < 0 || j == only); i++) {
-            t->kernels->pack_a(t->line, words_at(w, j, t->i0 + i, from), count,
+            t->kernels->pack_a(t->line, parts_at(w, j, t->i0 + i, from), count,
                                &t->a_format);
             pack_line(t, t->a + (size_t)j * DEPTH * FAST_ROWS, i, count);
         }
@@ -194,14 +194,14 @@ static size_t exponent_bytes(const struct tile *t)
 /* Pack the same k of the columns of a panel. */
 static void pack_b(struct tile *t, int only, size_t panel, size_t from, size_t count)
 {
-    const struct words *w = &t->job->b;
+    const struct parts *w = &t->job->b;
     const size_t columns = (size_t)t->kernels->columns, k = (size_t)t->unit->k;
     for (int j = 0; j < w->count; j++)
         for (size_t p = 0; p < count && (only < 0 || j == only); p++) {
             const size_t at = ((size_t)j * DEPTH + p) * columns;
             const size_t row = from + p / k * k + (size_t)t->at[p % k];
             t->kernels->pack_b(t->b + at, t->b_exponent + at * exponent_bytes(t),
-                               words_at(w, j, t->j0 + panel * columns, row),
+                               parts_at(w, j, t->j0 + panel * columns, row),
                                &t->b_format);
         }
 }
@@ -359,9 +359,9 @@ static void tile_terms(struct tile *t, size_t from, size_t to, int first)
          s += steps) {
         size_t done = 0;
         steps = smaller(count - s % count, to - s); /* never across runs of parts */
-        pack_a(t, only_word(t->job, term.a), s * k, steps * k);
+        pack_a(t, only_part(t->job, term.a), s * k, steps * k);
         for (size_t p = 0; p < panel_count(t); p++) {
-            pack_b(t, only_word(t->job, term.b), p, s * k, steps * k);
+            pack_b(t, only_part(t->job, term.b), p, s * k, steps * k);
             done = panel_steps(t, p, s * k, steps, first, t->done);
         }
         t->done = done;

@@ -13,7 +13,7 @@ size_t fast_scratch_bytes(const struct job *job);
 
 /* Compute the outputs of the tile at (i0, j0).  False, and nothing is done, if its
    operands are out of the kernels' range.  Outputs of lines with NaN or Inf
-   (words_special()) are not the unit's; the engine must compute them again.  The calling
+   (parts_special()) are not the unit's; the engine must compute them again.  The calling
    thread is in the mode of hostfp_enter(). */
 bool fast_tile(const struct job *job, void *scratch, size_t i0, size_t j0);
 

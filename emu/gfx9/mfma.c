@@ -26,7 +26,7 @@ struct shape {
 
 static struct shape shape_of(const struct bitcut_unit *u)
 {
-    const int element = unit_word_bytes(u), sum = format_bytes(u->c);
+    const int element = unit_part_bytes(u), sum = format_bytes(u->c);
     const char *blocks = strchr(u->name, '_');
     int count = 1;
     if (blocks && sscanf(blocks, "_%db", &count) != 1) count = 1;

@@ -78,8 +78,8 @@ static struct tile_task task_of(const struct tile_model *model,
         .model = model,
         .gpu = gpu_of(device),
         .method = { .terms = terms_of(like),
-                    .words = like->program.words,
-                    .word_bytes = format_bytes(&formats[like->format]),
+                    .parts = like->program.parts,
+                    .part_bytes = format_bytes(&formats[like->format]),
                     .accumulators = 1 },
         .problem = { g->m, g->n, g->k },
         .count = g->count,
@@ -107,7 +107,7 @@ void gpu_kernel_judge(struct gpu_choice *choice, const struct gpu_kernel *k,
 
 static bool same_program(const struct gpu_program *x, const struct gpu_program *y)
 {
-    if (x->words != y->words || x->terms != y->terms || x->promote != y->promote)
+    if (x->parts != y->parts || x->terms != y->terms || x->promote != y->promote)
         return false;
     for (int i = 0; i < x->terms; i++)
         if (x->term[i].a != y->term[i].a || x->term[i].b != y->term[i].b ||

@@ -66,7 +66,7 @@ static void had_split(char *text, const struct bitcut_gemm *g, const struct gpu_
     const struct gpu_kernel *const k = w->kernel;
     (void)g;
     if (k->low_format) SAY("parts of split %.30s", w->gemm.recipe->split->name);
-    else SAY("%d parts in %s", k->program.words, formats[k->format].name);
+    else SAY("%d parts in %s", k->program.parts, formats[k->format].name);
 }
 
 static void had_dropped_term(char *text, const struct bitcut_gemm *g,

@@ -27,11 +27,11 @@ static bool fits(const struct bitcut_gemm *g, const struct gemm_plan *p)
     enum { PARTS = 4, SUMS = K_PARTS_KEPT_MAX + 2 * RECIPE_ACCUMULATORS_MAX };
     const size_t most = SIZE_MAX / PARTS - GPU_ALIGNMENT;
     const size_t k = divide_up(g->k, (size_t)p->k_step) * (size_t)p->k_step;
-    size_t words, sums;
+    size_t parts, sums;
     return k >= g->k && k <= UINT32_MAX &&
-           size_multiply(&words, g->m > g->n ? g->m : g->n, k) &&
-           size_multiply(&words, words, SPLIT_WORDS_MAX * sizeof(uint32_t)) &&
-           words <= most && size_multiply(&sums, g->m, g->n) &&
+           size_multiply(&parts, g->m > g->n ? g->m : g->n, k) &&
+           size_multiply(&parts, parts, SPLIT_PARTS_MAX * sizeof(uint32_t)) &&
+           parts <= most && size_multiply(&sums, g->m, g->n) &&
            size_multiply(&sums, sums, SUMS * sizeof(uint32_t)) && sums <= most;
 }
 

@@ -122,11 +122,11 @@ enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
     return fault_write(why, status, &f);
 }
 
-/* --- words ------------------------------------------------------------------------ */
+/* --- parts ------------------------------------------------------------------------ */
 
 /* Choose how the parts of an operand are made.  Only the operand is described, because no
    parts exist yet. */
-static enum bitcut_status choose_words(struct gpu_work *to, const struct bitcut_device *x,
+static enum bitcut_status choose_parts(struct gpu_work *to, const struct bitcut_device *x,
                                        const struct bitcut_gemm *gemm,
                                        enum bitcut_operand which, struct fault *f)
 {
@@ -144,10 +144,10 @@ static enum bitcut_status choose_words(struct gpu_work *to, const struct bitcut_
     return BITCUT_OK;
 }
 
-static size_t words_bytes(const struct bitcut_device *x, const struct gpu_work *w,
+static size_t parts_bytes(const struct bitcut_device *x, const struct gpu_work *w,
                           enum bitcut_operand which)
 {
-    return divide_up(x->gpu.module->words(w, which), GPU_ALIGNMENT) * GPU_ALIGNMENT;
+    return divide_up(x->gpu.module->parts(w, which), GPU_ALIGNMENT) * GPU_ALIGNMENT;
 }
 
 enum bitcut_status bitcut_gemm_prepared_size(size_t *bytes, const struct bitcut_device *x,
@@ -157,8 +157,8 @@ enum bitcut_status bitcut_gemm_prepared_size(size_t *bytes, const struct bitcut_
     struct gpu_work w;
     struct fault f;
     enum bitcut_status status = check_there(bytes, &f);
-    if (status == BITCUT_OK) status = choose_words(&w, x, gemm, which, &f);
-    if (status == BITCUT_OK) *bytes = words_bytes(x, &w, which);
+    if (status == BITCUT_OK) status = choose_parts(&w, x, gemm, which, &f);
+    if (status == BITCUT_OK) *bytes = parts_bytes(x, &w, which);
     return fault_write(why, status, &f);
 }
 
@@ -183,28 +183,28 @@ static enum bitcut_status check_operand(const struct gpu_work *w,
                             &x->is, f);
 }
 
-static enum bitcut_status prepare(void *words, const struct bitcut_device *x,
+static enum bitcut_status prepare(void *parts, const struct bitcut_device *x,
                                   const struct gpu_work *w, enum bitcut_operand which,
                                   void *stream, struct fault *f)
 {
     char why[GPU_FAULT_MAX];
     enum bitcut_status status = check_operand(w, which, x, f);
     if (status == BITCUT_OK)
-        status = gpu_memory_check("words", words, words_bytes(x, w, which), &x->gpu,
+        status = gpu_memory_check("parts", parts, parts_bytes(x, w, which), &x->gpu,
                                   &x->is, f);
     if (status != BITCUT_OK) return status;
-    if (x->gpu.module->prepare(words, w, which, x->is.number, stream, why))
+    if (x->gpu.module->prepare(parts, w, which, x->is.number, stream, why))
         return fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
     return BITCUT_OK;
 }
 
-enum bitcut_status bitcut_gemm_prepare(void *words, const struct bitcut_device *x,
+enum bitcut_status bitcut_gemm_prepare(void *parts, const struct bitcut_device *x,
                                        const struct bitcut_gemm *gemm,
                                        enum bitcut_operand which, void *stream, char *why)
 {
     struct gpu_work w;
     struct fault f;
-    enum bitcut_status status = choose_words(&w, x, gemm, which, &f);
-    if (status == BITCUT_OK) status = prepare(words, x, &w, which, stream, &f);
+    enum bitcut_status status = choose_parts(&w, x, gemm, which, &f);
+    if (status == BITCUT_OK) status = prepare(parts, x, &w, which, stream, &f);
     return fault_write(why, status, &f);
 }

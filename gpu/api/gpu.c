@@ -387,7 +387,7 @@ enum bitcut_status gpu_work_run(const struct gpu_work *work,
     return fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
 }
 
-enum bitcut_status gpu_split_run(void *words, const struct gpu_work *work,
+enum bitcut_status gpu_split_run(void *parts, const struct gpu_work *work,
                                  enum bitcut_operand operand, const struct gpu *g,
                                  const struct gpu_device *device, struct fault *f)
 {
@@ -395,7 +395,7 @@ enum bitcut_status gpu_split_run(void *words, const struct gpu_work *work,
     if (!g->module->split)
         return fault_set(f, BITCUT_UNSUPPORTED,
                          "the module of this device has no kernels");
-    if (g->module->split(words, work, operand, device->number, why) == 0)
+    if (g->module->split(parts, work, operand, device->number, why) == 0)
         return BITCUT_OK;
     return fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
 }

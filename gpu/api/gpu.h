@@ -192,7 +192,7 @@ enum bitcut_status gpu_work_run(const struct gpu_work *work,
                                 const struct gpu_device *device, struct fault *f);
 
 /* Make parts as gpu_module.split does.  BITCUT_UNSUPPORTED with the device's reason. */
-enum bitcut_status gpu_split_run(void *words, const struct gpu_work *work,
+enum bitcut_status gpu_split_run(void *parts, const struct gpu_work *work,
                                  enum bitcut_operand operand, const struct gpu *g,
                                  const struct gpu_device *device, struct fault *f);
 

@@ -118,15 +118,15 @@ static bool same_plan(const struct gemm_plan *x, const struct gemm_plan *y)
 {
     bool same =
         x->recipe == y->recipe && x->terms == y->terms && x->scale == y->scale &&
-        x->promote == y->promote && !y->faults && x->split_a.words == y->split_a.words &&
-        x->split_b.words == y->split_b.words && x->split_a.scale == y->split_a.scale &&
+        x->promote == y->promote && !y->faults && x->split_a.parts == y->split_a.parts &&
+        x->split_b.parts == y->split_b.parts && x->split_a.scale == y->split_a.scale &&
         x->split_b.scale == y->split_b.scale;
     for (int i = 0; i < x->terms && same; i++)
         same = x->term[i].a == y->term[i].a && x->term[i].b == y->term[i].b &&
                x->term[i].accumulator == y->term[i].accumulator;
-    for (int i = 0; i < x->split_a.words && same; i++)
-        same = x->split_a.word[i].rounding == y->split_a.word[i].rounding &&
-               x->split_b.word[i].rounding == y->split_b.word[i].rounding;
+    for (int i = 0; i < x->split_a.parts && same; i++)
+        same = x->split_a.part[i].rounding == y->split_a.part[i].rounding &&
+               x->split_b.part[i].rounding == y->split_b.part[i].rounding;
     return same;
 }
 

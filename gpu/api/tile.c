@@ -34,7 +34,7 @@ uint64_t tile_elements(const struct tile *t)
 struct tile_costs tile_costs_of(const struct tile *t, const struct tile_gpu *gpu,
                                 const struct tile_method *method)
 {
-    const uint64_t bytes = (uint64_t)(method->words * method->word_bytes);
+    const uint64_t bytes = (uint64_t)(method->parts * method->part_bytes);
     const uint64_t load = (uint64_t)(t->m + t->n) * bytes;
     const uint64_t outputs = tile_outputs(t) * (uint64_t)method->accumulators;
     const uint64_t operands =

@@ -51,8 +51,8 @@ struct tile_gpu {
 /* How a kernel computes a tile, and where it holds the data.  Numbers are 1 to 16. */
 struct tile_method {
     int terms;            /* products of parts for each product of elements             */
-    int words;            /* parts of an element of A or B                              */
-    int word_bytes;       /* bytes of a part                                            */
+    int parts;            /* parts of an element of A or B                              */
+    int part_bytes;       /* bytes of a part                                            */
     int accumulators;     /* accumulator registers for each output                      */
     bool operands_shared; /* instructions read A and B from shared memory, as wgmma does,
                              so that only outputs are in registers                      */

@@ -58,7 +58,7 @@ static void judge_clocks(struct tile_choice *c, const struct tile_task *x)
         (double)t->m / c->costs.cluster_n + (double)t->n / c->costs.cluster_m;
     const double L = (double)c->busiest;
     c->products_clocks =
-        t->k * x->method.terms * outputs * (x->method.word_bytes / 2.0) / x->gpu.products;
+        t->k * x->method.terms * outputs * (x->method.part_bytes / 2.0) / x->gpu.products;
     c->shared_clocks = t->k * (load + (double)c->costs.read) / x->gpu.shared_rate;
     c->cache_clocks = t->k * (load * own / (t->m + t->n)) / x->gpu.cache_rate;
     const double multiply = c->products_clocks + c->shared_clocks;

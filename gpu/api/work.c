@@ -20,8 +20,8 @@ static bool same_term(struct recipe_term x, struct recipe_term y)
 static bool implements(const struct gpu_kernel *k, const struct bitcut_recipe *r)
 {
     const struct gpu_program *p = &k->program;
-    const int extra = p->terms - r->terms, words = r->split ? r->split->words : 1;
-    if (r->tile_k || p->words != words || extra < 0 || extra > 1) return false;
+    const int extra = p->terms - r->terms, parts = r->split ? r->split->parts : 1;
+    if (r->tile_k || p->parts != parts || extra < 0 || extra > 1) return false;
     if (extra && !same_term(r->dropped_term, p->term[0])) return false;
     for (int i = 0; i < r->terms; i++)
         if (!same_term(r->term[i], p->term[i + extra])) return false;
@@ -58,14 +58,14 @@ static enum bitcut_status check_row(struct bitcut_gemm *g, const struct gpu_kern
 
 /* Whether the parts equal the parts of another split, except for the scale and the
    roundings.  All roundings after the first must be the same. */
-static bool has_words_of(const struct bitcut_split *s, const struct bitcut_split *other)
+static bool has_parts_of(const struct bitcut_split *s, const struct bitcut_split *other)
 {
-    if (s->words != other->words) return false;
-    for (int i = 0; i < s->words; i++)
-        if (s->word[i].format != other->word[i].format ||
-            s->word[i].level != other->word[i].level ||
-            s->word[i].copy != other->word[i].copy ||
-            (i && s->word[i].rounding != s->word[1].rounding))
+    if (s->parts != other->parts) return false;
+    for (int i = 0; i < s->parts; i++)
+        if (s->part[i].format != other->part[i].format ||
+            s->part[i].level != other->part[i].level ||
+            s->part[i].copy != other->part[i].copy ||
+            (i && s->part[i].rounding != s->part[1].rounding))
             return false;
     return true;
 }
@@ -75,12 +75,12 @@ static enum bitcut_status check_mixed(const struct gpu_kernel *k,
                                       const struct bitcut_split *s, struct fault *f)
 {
     const struct bitcut_split *const own = bitcut_recipe_find(k->recipe)->split;
-    for (int i = 0; i < (own ? own->words : 1); i++)
-        if (!own || own->word[i].format != &formats[i ? k->low_format : k->format])
+    for (int i = 0; i < (own ? own->parts : 1); i++)
+        if (!own || own->part[i].format != &formats[i ? k->low_format : k->format])
             return fault_set(f, BITCUT_UNSUPPORTED,
                              "%s does not have the parts of recipe %s", k->name,
                              k->recipe);
-    if (has_words_of(s, own)) return BITCUT_OK;
+    if (has_parts_of(s, own)) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT, "%s requires the parts of split %s, not %s",
                      k->name, own->name, s->name);
 }
@@ -88,17 +88,17 @@ static enum bitcut_status check_mixed(const struct gpu_kernel *k,
 static enum bitcut_status check_split(const struct gpu_kernel *k,
                                       const struct bitcut_split *s, struct fault *f)
 {
-    const struct bitcut_format *words = &formats[k->format];
-    const struct split_word *high = &s->word[0];
+    const struct bitcut_format *parts = &formats[k->format];
+    const struct split_part *high = &s->part[0];
     if (k->low_format) return check_mixed(k, s, f);
     if (!split_is_uniform(s))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%s requires parts of one format, not %s and %s", k->name,
-                         high->format->name, s->word[s->words - 1].format->name);
-    if (high->format != words || s->words != k->program.words)
+                         high->format->name, s->part[s->parts - 1].format->name);
+    if (high->format != parts || s->parts != k->program.parts)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%s requires %d parts in %s, not %d in %s", k->name,
-                         k->program.words, words->name, s->words, high->format->name);
+                         k->program.parts, parts->name, s->parts, high->format->name);
     if (!gpu_kernel_splits(k) &&
         (high->rounding->flush || high->rounding->overflow == OVERFLOW_SATURATE))
         return fault_set(
@@ -194,12 +194,12 @@ static enum bitcut_status check_plan(const struct gemm_plan *p, const struct gpu
 
 /* Bytes of an operand's parts, counted with the widest format, and with more than one run
    to spare for the data that follows them. */
-static bool words_bytes(size_t *bytes, const struct bitcut_split *s, size_t lines,
+static bool parts_bytes(size_t *bytes, const struct bitcut_split *s, size_t lines,
                         size_t k)
 {
-    const size_t runs = k / GPU_WORDS_RUN + 2;
+    const size_t runs = k / GPU_PARTS_RUN + 2;
     return size_multiply(bytes, lines, runs) &&
-           size_multiply(bytes, *bytes, (size_t)s->words * GPU_WORDS_RUN) &&
+           size_multiply(bytes, *bytes, (size_t)s->parts * GPU_PARTS_RUN) &&
            size_multiply(bytes, *bytes, sizeof(uint32_t));
 }
 
@@ -210,8 +210,8 @@ static bool workspace_fits(const struct gpu_work *w)
     const struct bitcut_gemm *g = &w->gemm;
     const size_t most = SIZE_MAX / PARTS - GPU_ALIGNMENT;
     size_t a, b, slices;
-    return words_bytes(&a, &w->plan.split_a, g->m, g->k) && a <= most &&
-           words_bytes(&b, &w->plan.split_b, g->n, g->k) && b <= most &&
+    return parts_bytes(&a, &w->plan.split_a, g->m, g->k) && a <= most &&
+           parts_bytes(&b, &w->plan.split_b, g->n, g->k) && b <= most &&
            size_multiply(&slices, g->m, g->n) &&
            size_multiply(&slices, slices, sizeof(uint32_t)) &&
            size_multiply(&slices, slices, (size_t)w->plan.order.slices) && slices <= most;
@@ -291,7 +291,7 @@ enum bitcut_status gpu_work_make(struct gpu_work *to, const struct bitcut_gemm *
 
 /* --- where it is ------------------------------------------------------------------ */
 
-static enum bitcut_status check_words(const char *name, const struct bitcut_matrix *x,
+static enum bitcut_status check_parts(const char *name, const struct bitcut_matrix *x,
                                       size_t count, struct fault *f)
 {
     size_t bytes;
@@ -312,6 +312,6 @@ enum bitcut_status gpu_work_check(const struct gpu_work *w, struct fault *f)
 {
     const struct bitcut_gemm *g = &w->gemm;
     enum bitcut_status status = gemm_check_matrices(g, false, f);
-    if (status == BITCUT_OK) status = check_words("A", &g->a, g->count, f);
-    return status == BITCUT_OK ? check_words("B", &g->b, g->count, f) : status;
+    if (status == BITCUT_OK) status = check_parts("A", &g->a, g->count, f);
+    return status == BITCUT_OK ? check_parts("B", &g->b, g->count, f) : status;
 }

@@ -22,7 +22,7 @@ static const char *text_of(void *handle, const char *name)
     return text ? text : "";
 }
 
-/* The second word of "OpenBLAS 0.3.21 NO_LAPACKE ...", and the kernels. */
+/* The second part of "OpenBLAS 0.3.21 NO_LAPACKE ...", and the kernels. */
 static void describe_openblas(char *text, size_t size, void *handle)
 {
     const char *config = text_of(handle, "openblas_get_config");

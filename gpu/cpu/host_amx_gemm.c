@@ -174,7 +174,7 @@ AMX static inline void take_five(const float *sums, bool from_zero)
    takes as long as three instructions. */
 AMX static void multiply_bf16x9(const struct host_run *x)
 {
-    enum { HIGH = 0, MIDDLE = HOST_WORD, LOW = 2 * HOST_WORD };
+    enum { HIGH = 0, MIDDLE = HOST_PART, LOW = 2 * HOST_PART };
     const size_t a_step = x->a_step, b_step = x->b_step;
     const size_t first = x->first / HOST_PAIRS, steps = x->end / HOST_PAIRS - first;
     const size_t down = 2 * x->down, across = 2 * x->across;

@@ -19,8 +19,8 @@ static void terms_set(struct host_terms terms[RECIPE_ACCUMULATORS_MAX],
     for (int t = 0; t < program->terms; t++) {
         const struct recipe_term *const term = &program->term[t];
         struct host_terms *const to = &terms[term->accumulator];
-        to->at[to->count].a = (size_t)term->a * HOST_WORD;
-        to->at[to->count++].b = (size_t)term->b * HOST_WORD;
+        to->at[to->count].a = (size_t)term->a * HOST_PART;
+        to->at[to->count++].b = (size_t)term->b * HOST_PART;
     }
 }
 

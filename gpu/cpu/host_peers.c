@@ -47,7 +47,7 @@ typedef void bgemm(int order, int turn_a, int turn_b, int m, int n, int k, float
                    const uint16_t *a, int lda, const uint16_t *b, int ldb, float beta,
                    float *c, int ldc);
 
-static int run_cblas_words(void (*function)(void), const struct product *x)
+static int run_cblas_parts(void (*function)(void), const struct product *x)
 {
     ((bgemm *)function)(ROW_MAJOR, AS_IT_IS, TURNED, (int)x->m, (int)x->n, (int)x->k, 1,
                         x->a.at, (int)x->a.ld, x->b.at, (int)x->b.ld, 0, x->d, (int)x->n);
@@ -92,13 +92,13 @@ struct call {
 static const struct call openblas = { BLAS_OPENBLAS, "cblas_sgemm", run_cblas },
                          blis = { BLAS_BLIS, "cblas_sgemm", run_cblas },
                          mkl = { BLAS_MKL, "cblas_sgemm", run_cblas },
-                         mkl_words = { BLAS_MKL, "cblas_gemm_bf16bf16f32",
-                                       run_cblas_words },
+                         mkl_parts = { BLAS_MKL, "cblas_gemm_bf16bf16f32",
+                                       run_cblas_parts },
                          onednn = { BLAS_ONEDNN, "dnnl_sgemm", run_dnnl },
                          onednn_fast = { BLAS_ONEDNN,
                                          "dnnl_primitive_attr_set_fpmath_mode",
                                          run_matmul },
-                         onednn_words = { BLAS_ONEDNN, "dnnl_gemm_bf16bf16f32",
+                         onednn_parts = { BLAS_ONEDNN, "dnnl_gemm_bf16bf16f32",
                                           run_dnnl };
 
 #define F32 FORMAT_F32, false
@@ -110,8 +110,8 @@ const struct gpu_peer host_peers[] = {
     { "mkl",         "MKL, FP32",                                F32, NULL,   GPU_PEER_SINGLE, &mkl          },
     { "onednn",      "oneDNN, FP32",                             F32, NULL,   GPU_PEER_SINGLE, &onednn       },
     { "onednn-fast", "oneDNN, FP32 in and out, a matmul of fpmath mode bf16", F32, NULL, GPU_PEER, &onednn_fast },
-    { "mkl-bf16",    "MKL, bf16 in, FP32 accumulated and out",   F32, "bf16", GPU_PEER_HALF,   &mkl_words    },
-    { "onednn-bf16", "oneDNN, bf16 in, FP32 accumulated and out", F32, "bf16", GPU_PEER_HALF,  &onednn_words },
+    { "mkl-bf16",    "MKL, bf16 in, FP32 accumulated and out",   F32, "bf16", GPU_PEER_HALF,   &mkl_parts    },
+    { "onednn-bf16", "oneDNN, bf16 in, FP32 accumulated and out", F32, "bf16", GPU_PEER_HALF,  &onednn_parts },
     { 0 }
     /* clang-format on */
 };
@@ -169,7 +169,7 @@ static struct factor factor_of(const struct gpu_work *w, const struct gpu_peer *
     const struct bitcut_matrix *const m = x.matrix;
     if (!peer->split) return (struct factor){ matrix_nth(m, i), m->ld };
     return (struct factor){ (const char *)m->prepared + i * m->prepared_stride,
-                            words_line_bytes(&x) / sizeof(uint16_t) };
+                            parts_line_bytes(&x) / sizeof(uint16_t) };
 }
 
 int host_peer_run(struct host_libraries *libraries, const struct gpu_peer *peer,
@@ -181,7 +181,7 @@ int host_peer_run(struct host_libraries *libraries, const struct gpu_peer *peer,
         function_of(call, libraries->handle[call->library]);
     int status = 0;
     snprintf(fault, GPU_FAULT_MAX, "%s: unsupported size", call->function);
-    if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX - GPU_WORDS_RUN) return 1;
+    if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX - GPU_PARTS_RUN) return 1;
     for (size_t i = 0; i < g->count && !status; i++) {
         const struct product x = { .m = g->m,
                                    .n = g->n,

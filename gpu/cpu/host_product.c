@@ -7,7 +7,7 @@
 #include "gpu/cpu/host_memory.h"
 #include "gpu/cpu/host_recipes.h"
 #include "gpu/cpu/host_units.h"
-#include "gpu/cpu/host_words.h"
+#include "gpu/cpu/host_parts.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
 
@@ -25,14 +25,14 @@ enum { SLICES_MAX = 65535 };
 #define TERM(A, B, ACCUMULATOR) { A, B, ACCUMULATOR, false },
 #define COUNT(...)              +1
 
-#define KERNEL(FAMILY, WHAT, INSTRUCTION, UNIT, RECIPE, WORDS)                           \
+#define KERNEL(FAMILY, WHAT, INSTRUCTION, UNIT, RECIPE, PARTS)                           \
     { .name = FAMILY "." #RECIPE ".bf16",                                                \
       .what = WHAT,                                                                      \
       .recipe = #RECIPE,                                                                 \
       .instruction = INSTRUCTION,                                                        \
       .matrices = FORMAT_F32,                                                            \
       .format = FORMAT_BF16,                                                             \
-      .program = { WORDS,                                                                \
+      .program = { PARTS,                                                                \
                    0 HOST_TERMS_##RECIPE(COUNT),                                         \
                    { HOST_TERMS_##RECIPE(TERM) },                                        \
                    0 },                                                                  \
@@ -42,12 +42,12 @@ enum { SLICES_MAX = 65535 };
       .size_most = DIMENSION_MAX,                                                        \
       .architectures = UNIT },
 
-#define AMX_KERNEL(RECIPE, WORDS, ACCUMULATORS)                                          \
+#define AMX_KERNEL(RECIPE, PARTS, ACCUMULATORS)                                          \
     KERNEL("amx", "TDPBF16PS, blocks of 16 x 16", "tdpbf16ps.m16n16k32.f32.bf16",        \
-           ON_AMX_BF16, RECIPE, WORDS)
-#define AVX512_KERNEL(RECIPE, WORDS, ACCUMULATORS)                                       \
+           ON_AMX_BF16, RECIPE, PARTS)
+#define AVX512_KERNEL(RECIPE, PARTS, ACCUMULATORS)                                       \
     KERNEL("avx512", "VDPBF16PS, blocks of 16 x 16", "vdpbf16ps.m1n16k2.f32.bf16",       \
-           ON_AVX512_BF16, RECIPE, WORDS)
+           ON_AVX512_BF16, RECIPE, PARTS)
 
 /* If a recipe has several kernels, the first one that the processor can run is the faster
    one. */
@@ -59,7 +59,7 @@ const struct gpu_kernel host_kernels[] = { HOST_RECIPES(AMX_KERNEL)
 /* --- a batch ---------------------------------------------------------------------- */
 
 /* The code of each row, in the order of the rows. */
-#define AMX_CODE(RECIPE, WORDS, ACCUMULATORS)                                            \
+#define AMX_CODE(RECIPE, PARTS, ACCUMULATORS)                                            \
     (ACCUMULATORS) == 1 ? &host_amx_one : &host_amx_bf16x9,
 #define AVX512_CODE(...) &host_avx512_any,
 
@@ -86,21 +86,21 @@ static int rooms(void)
 }
 
 /* The parts of a workspace, one after the other, in bytes. */
-struct parts {
+struct areas {
     size_t tiles[2], largest[2], rooms; /* of one matrix; magnitudes, unless the parts are
                                            prepared; of all threads   */
 };
 
-static struct parts parts_of(const struct host_areas *p)
+static struct areas areas_of(const struct host_areas *p)
 {
-    struct parts parts = { .rooms = (size_t)rooms() * p->room };
+    struct areas areas = { .rooms = (size_t)rooms() * p->room };
     for (int i = 0; i < 2; i++) {
         const struct host_tiles *const x = i ? &p->b.tiles : &p->a.tiles;
         const size_t lines = x->operand.equilibrate ? x->operand.lines : 0;
-        parts.tiles[i] = aligned(host_tiles_bytes(x));
-        parts.largest[i] = aligned(lines * sizeof(uint32_t));
+        areas.tiles[i] = aligned(host_tiles_bytes(x));
+        areas.largest[i] = aligned(lines * sizeof(uint32_t));
     }
-    return parts;
+    return areas;
 }
 
 /* Make the tiles of an operand of GEMM `one`, unless they equal the tiles of the GEMM
@@ -109,17 +109,17 @@ static void half_make(struct host_half *x, size_t one, char *tiles, char *larges
 {
     const struct operand *const o = &x->tiles.operand;
     const struct bitcut_matrix *const m = o->matrix;
-    const char *words = (const char *)m->prepared;
-    if (one && !(words ? m->prepared_stride : m->stride)) return;
+    const char *parts = (const char *)m->prepared;
+    if (one && !(parts ? m->prepared_stride : m->stride)) return;
     x->at = (uint32_t *)tiles;
-    if (words) {
-        words += one * m->prepared_stride;
-        x->largest = words_largest(words, o);
-        host_tiles_take((uint32_t *)tiles, &x->tiles, words);
+    if (parts) {
+        parts += one * m->prepared_stride;
+        x->largest = parts_largest(parts, o);
+        host_tiles_take((uint32_t *)tiles, &x->tiles, parts);
         return;
     }
     x->largest = o->equilibrate ? (uint32_t *)largest : NULL;
-    if (x->largest) host_words_largest((uint32_t *)largest, o, one);
+    if (x->largest) host_parts_largest((uint32_t *)largest, o, one);
     host_tiles_make((uint32_t *)tiles, &x->tiles, one, x->largest);
 }
 
@@ -127,14 +127,14 @@ static void batch_run(const struct gpu_work *w, char *workspace)
 {
     struct host_areas p;
     host_areas_set(&p, w, code_of(w));
-    const struct parts parts = parts_of(&p);
-    char *const b_tiles = workspace + parts.tiles[0];
-    char *const threads = b_tiles + parts.tiles[1], *const largest =
-                                                        threads + parts.rooms;
+    const struct areas areas = areas_of(&p);
+    char *const b_tiles = workspace + areas.tiles[0];
+    char *const threads = b_tiles + areas.tiles[1], *const largest =
+                                                        threads + areas.rooms;
     for (size_t i = 0; i < w->gemm.count; i++) {
         p.gemm = gemm_nth(&w->gemm, i);
         half_make(&p.a, i, workspace, largest);
-        half_make(&p.b, i, b_tiles, largest + parts.largest[0]);
+        half_make(&p.b, i, b_tiles, largest + areas.largest[0]);
         host_areas_run(&p, threads, rooms());
     }
 }
@@ -146,7 +146,7 @@ size_t host_workspace(const struct gpu_work *w)
 #if HOST_HAS_CODE
     struct host_areas p;
     host_areas_set(&p, w, code_of(w));
-    const struct parts x = parts_of(&p);
+    const struct areas x = areas_of(&p);
     return x.rooms + x.tiles[0] + x.tiles[1] + x.largest[0] + x.largest[1];
 #else
     (void)w;
@@ -183,27 +183,27 @@ int host_gemm(const struct gpu_work *w, const struct gpu_memory memory[4], int d
     return status;
 }
 
-/* --- words ------------------------------------------------------------------------ */
+/* --- parts ------------------------------------------------------------------------ */
 
-size_t host_words(const struct gpu_work *w, enum bitcut_operand which)
+size_t host_parts(const struct gpu_work *w, enum bitcut_operand which)
 {
     const struct operand x = operand_of(w, which);
-    return words_bytes(&x);
+    return parts_bytes(&x);
 }
 
-int host_prepare(void *words, const struct gpu_work *w, enum bitcut_operand which,
+int host_prepare(void *parts, const struct gpu_work *w, enum bitcut_operand which,
                  int device, void *stream, char *fault)
 {
     const struct operand x = operand_of(w, which);
     (void)device;
     (void)stream;
     (void)fault;
-    host_words_make(words, &x, 0);
+    host_parts_make(parts, &x, 0);
     return 0;
 }
 
-int host_split(void *words, const struct gpu_work *w, enum bitcut_operand which,
+int host_split(void *parts, const struct gpu_work *w, enum bitcut_operand which,
                int device, char *fault)
 {
-    return host_prepare(words, w, which, device, NULL, fault);
+    return host_prepare(parts, w, which, device, NULL, fault);
 }

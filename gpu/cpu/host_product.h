@@ -8,14 +8,14 @@
 
 extern const struct gpu_kernel host_kernels[]; /* ended by a row without a name */
 
-size_t host_words(const struct gpu_work *work, enum bitcut_operand operand);
-int host_split(void *words, const struct gpu_work *work, enum bitcut_operand operand,
+size_t host_parts(const struct gpu_work *work, enum bitcut_operand operand);
+int host_split(void *parts, const struct gpu_work *work, enum bitcut_operand operand,
                int device, char *fault);
 int host_gemm(const struct gpu_work *work, const struct gpu_memory memory[4], int device,
               char *fault);
 
 /* These functions return when their work is complete: there are no streams. */
-int host_prepare(void *words, const struct gpu_work *work, enum bitcut_operand operand,
+int host_prepare(void *parts, const struct gpu_work *work, enum bitcut_operand operand,
                  int device, void *stream, char *fault);
 size_t host_workspace(const struct gpu_work *work);
 int host_start(const struct gpu_work *work, void *workspace, int device, void *stream,

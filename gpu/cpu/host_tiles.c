@@ -2,7 +2,7 @@
 #include "gpu/cpu/host_tiles.h"
 
 #include "gpu/cpu/host_code.h"
-#include "gpu/cpu/host_words.h"
+#include "gpu/cpu/host_parts.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
 #include "lib/number/equilibrate.h"
@@ -24,7 +24,7 @@ size_t host_steps(const struct host_tiles *x) { return divide_up(x->operand.k, S
 
 size_t host_step_elements(const struct host_tiles *x)
 {
-    return (size_t)x->operand.split->words * HOST_WORD;
+    return (size_t)x->operand.split->parts * HOST_PART;
 }
 
 size_t host_step_at(const struct host_tiles *x, size_t panel, size_t step)
@@ -48,7 +48,7 @@ size_t host_tiles_bytes(const struct host_tiles *x)
 #define INLINE __attribute__((target("avx512f"), always_inline)) inline
 #define UNROLL _Pragma("GCC unroll 4")
 
-/* --- words of a vector ------------------------------------------------------------ */
+/* --- parts of a vector ------------------------------------------------------------ */
 
 enum { LANES = 16 };
 
@@ -56,7 +56,7 @@ enum { LANES = 16 };
 struct source {
     const struct operand *operand;
     const uint32_t *matrix;
-    const void *words;
+    const void *parts;
     const uint32_t *largest;
     bool near;  /* whether parts are bf16 to nearest even */
     bool flush; /* whether a part is zero if its source is subnormal    */
@@ -65,16 +65,16 @@ struct source {
 
 /* The parts of 16 elements, one element in each lane. */
 struct lanes {
-    __m512i word[SPLIT_WORDS_MAX];
+    __m512i part[SPLIT_PARTS_MAX];
 };
 
 /* Whether all parts are bf16, to nearest even. */
 static bool split_is_near(const struct bitcut_split *s)
 {
-    for (int j = 0; j < s->words; j++)
-        if (s->word[j].format != &formats[FORMAT_BF16] ||
-            (s->word[j].rounding != &roundings[ROUND_RN] &&
-             s->word[j].rounding != &roundings[ROUND_RN_DAZ]))
+    for (int j = 0; j < s->parts; j++)
+        if (s->part[j].format != &formats[FORMAT_BF16] ||
+            (s->part[j].rounding != &roundings[ROUND_RN] &&
+             s->part[j].rounding != &roundings[ROUND_RN_DAZ]))
             return false;
     return split_is_uniform(s);
 }
@@ -83,30 +83,30 @@ static bool split_is_near(const struct bitcut_split *s)
 static bool split_flushes(const struct bitcut_split *s)
 {
     bool any = false;
-    for (int j = 0; j < s->words; j++) any |= s->word[j].rounding->flush != FLUSH_NONE;
+    for (int j = 0; j < s->parts; j++) any |= s->part[j].rounding->flush != FLUSH_NONE;
     return any;
 }
 
-/* The parts of some lanes, by split_words(). */
+/* The parts of some lanes, by split_apply(). */
 AVX512 static void split_slowly(struct lanes *to, const struct source *s, __m512i x,
                                 unsigned lanes)
 {
     const struct bitcut_split *const split = s->operand->split;
-    uint32_t from[LANES], word[SPLIT_WORDS_MAX][LANES];
+    uint32_t from[LANES], part[SPLIT_PARTS_MAX][LANES];
     _mm512_storeu_si512(from, x);
-    for (int j = 0; j < split->words; j++) _mm512_storeu_si512(word[j], to->word[j]);
+    for (int j = 0; j < split->parts; j++) _mm512_storeu_si512(part[j], to->part[j]);
     for (int i = 0; i < LANES; i++) {
-        uint64_t w[SPLIT_WORDS_MAX];
+        uint64_t w[SPLIT_PARTS_MAX];
         if (!(lanes >> i & 1)) continue;
-        split_words(w, split, from[i]);
-        for (int j = 0; j < split->words; j++) word[j][i] = (uint32_t)w[j];
+        split_apply(w, split, from[i]);
+        for (int j = 0; j < split->parts; j++) part[j][i] = (uint32_t)w[j];
     }
-    for (int j = 0; j < split->words; j++) to->word[j] = _mm512_loadu_si512(word[j]);
+    for (int j = 0; j < split->parts; j++) to->part[j] = _mm512_loadu_si512(part[j]);
 }
 
 /* Split all lanes at once to nearest even, except lanes that are not finite or whose
    residual is not, and subnormal lanes if these are flushed. */
-INLINE static void split_lanes(struct lanes *to, const struct source *s, int words,
+INLINE static void split_lanes(struct lanes *to, const struct source *s, int parts,
                                __m512i x)
 {
     const __m512i exponent = _mm512_set1_epi32(0x7f800000), one = _mm512_set1_epi32(1);
@@ -114,7 +114,7 @@ INLINE static void split_lanes(struct lanes *to, const struct source *s, int wor
     const __m512 up = _mm512_set1_ps(s->up);
     unsigned odd = s->near ? 0 : 0xffff;
     __m512i left = x;
-    UNROLL for (int j = 0; j < words; j++)
+    UNROLL for (int j = 0; j < parts; j++)
     {
         const __m512i even = _mm512_and_si512(_mm512_srli_epi32(left, 16), one);
         const __m512i w =
@@ -123,7 +123,7 @@ INLINE static void split_lanes(struct lanes *to, const struct source *s, int wor
         if (s->flush)
             odd |= _mm512_testn_epi32_mask(left, exponent) &
                    _mm512_test_epi32_mask(left, _mm512_set1_epi32(0x7fffff));
-        to->word[j] = w;
+        to->part[j] = w;
         const __m512 rest = _mm512_sub_ps(_mm512_castsi512_ps(left),
                                           _mm512_castsi512_ps(_mm512_slli_epi32(w, 16)));
         left = _mm512_castps_si512(_mm512_mul_ps(rest, up));
@@ -141,7 +141,7 @@ struct lines {
     const struct source *source;
     size_t first, count, p;
     float exponent[HOST_SIDE]; /* exponents of equilibrated lines    */
-    uint32_t *tile[SPLIT_WORDS_MAX];
+    uint32_t *tile[SPLIT_PARTS_MAX];
 };
 
 /* The first `count` of 16 lanes. */
@@ -164,7 +164,7 @@ INLINE static __m512i load_lanes(const struct source *s, const uint32_t *at,
 }
 
 /* Lines whose elements are adjacent in memory: [line][pair]. */
-INLINE static void fill_along(const struct lines *x, int words)
+INLINE static void fill_along(const struct lines *x, int parts)
 {
     const struct operand *const o = x->source->operand;
     for (size_t i = 0; i < x->count; i++) {
@@ -175,20 +175,20 @@ INLINE static void fill_along(const struct lines *x, int words)
             const __mmask16 lanes = first_lanes(behind(o->k, x->p + at));
             struct lanes to;
             __builtin_prefetch(from + at + AHEAD);
-            split_lanes(&to, x->source, words,
+            split_lanes(&to, x->source, parts,
                         load_lanes(x->source, from + at, lanes, exponent));
-            UNROLL for (int j = 0; j < words; j++)
+            UNROLL for (int j = 0; j < parts; j++)
                 _mm256_storeu_si256((__m256i *)(x->tile[j] + i * HOST_PAIRS + at / 2),
-                                    _mm512_cvtepi32_epi16(to.word[j]));
+                                    _mm512_cvtepi32_epi16(to.part[j]));
         }
     }
-    for (int j = 0; j < words; j++)
+    for (int j = 0; j < parts; j++)
         memset(x->tile[j] + x->count * HOST_PAIRS, 0,
                (HOST_SIDE - x->count) * HOST_PAIRS * sizeof(uint32_t));
 }
 
 /* Lines that are adjacent in memory: [pair][line]. */
-INLINE static void fill_across(const struct lines *x, int words)
+INLINE static void fill_across(const struct lines *x, int parts)
 {
     const struct operand *const o = x->source->operand;
     const __mmask16 lanes = first_lanes(x->count);
@@ -200,12 +200,12 @@ INLINE static void fill_across(const struct lines *x, int words)
             const size_t at = x->p + 2 * pair + odd;
             const uint32_t *from = x->source->matrix + at * o->matrix->ld + x->first;
             __builtin_prefetch(from + AHEAD);
-            split_lanes(&to[odd], x->source, words,
+            split_lanes(&to[odd], x->source, parts,
                         load_lanes(x->source, from, at < o->k ? lanes : 0, exponent));
         }
-        UNROLL for (int j = 0; j < words; j++) _mm512_storeu_si512(
+        UNROLL for (int j = 0; j < parts; j++) _mm512_storeu_si512(
             x->tile[j] + pair * HOST_SIDE,
-            _mm512_or_si512(to[0].word[j], _mm512_slli_epi32(to[1].word[j], 16)));
+            _mm512_or_si512(to[0].part[j], _mm512_slli_epi32(to[1].part[j], 16)));
     }
 }
 
@@ -213,7 +213,7 @@ INLINE static void fill_across(const struct lines *x, int words)
 AVX512 static void fill(const struct lines *x)
 {
     const struct operand *const o = x->source->operand;
-    switch (o->split->words | o->across << 2) {
+    switch (o->split->parts | o->across << 2) {
     case 1: fill_along(x, 1); break;
     case 2: fill_along(x, 2); break;
     case 3: fill_along(x, 3); break;
@@ -223,18 +223,18 @@ AVX512 static void fill(const struct lines *x)
     }
 }
 
-_Static_assert(SPLIT_WORDS_MAX == 3, "a case for each");
+_Static_assert(SPLIT_PARTS_MAX == 3, "a case for each");
 
 /* From prepared parts: [line][pair]. */
-static void fill_words(const struct lines *x)
+static void fill_parts(const struct lines *x)
 {
     const struct operand *const o = x->source->operand;
-    void *const words = (void *)x->source->words;
-    for (int j = 0; j < o->split->words; j++) {
+    void *const parts = (void *)x->source->parts;
+    for (int j = 0; j < o->split->parts; j++) {
         memset(x->tile[j], 0, HOST_TILE * sizeof(uint32_t));
         for (size_t i = 0; i < x->count; i++)
             memcpy(x->tile[j] + i * HOST_PAIRS,
-                   host_words_line(words, o, j, x->first + i) + x->p * sizeof(uint16_t),
+                   host_parts_line(parts, o, j, x->first + i) + x->p * sizeof(uint16_t),
                    STEP_K * sizeof(uint16_t));
     }
 }
@@ -257,23 +257,23 @@ static void step_make(uint32_t *to, const struct source *s, size_t panel, size_t
                       bool across)
 {
     const struct operand *const o = s->operand;
-    const int words = o->split->words;
+    const int parts = o->split->parts;
     const bool turn = across != lies_across(s);
     for (size_t half = 0; half < 2; half++, to += HOST_TILE) {
-        _Alignas(64) uint32_t turned[SPLIT_WORDS_MAX][HOST_TILE];
+        _Alignas(64) uint32_t turned[SPLIT_PARTS_MAX][HOST_TILE];
         struct lines x = { .source = s,
                            .first = panel * HOST_LINES + half * HOST_SIDE,
                            .p = step * STEP_K };
         x.count = smaller(behind(o->lines, x.first), HOST_SIDE);
-        for (int j = 0; j < words; j++)
-            x.tile[j] = turn ? turned[j] : to + (size_t)j * HOST_WORD;
+        for (int j = 0; j < parts; j++)
+            x.tile[j] = turn ? turned[j] : to + (size_t)j * HOST_PART;
         for (size_t i = 0; s->largest && i < x.count; i++)
             x.exponent[i] =
                 (float)equilibrate_exponent(o->split, s->largest[x.first + i]);
         if (s->matrix) fill(&x);
-        else fill_words(&x);
-        for (int j = 0; turn && j < words; j++)
-            transpose(to + (size_t)j * HOST_WORD, turned[j]);
+        else fill_parts(&x);
+        for (int j = 0; turn && j < parts; j++)
+            transpose(to + (size_t)j * HOST_PART, turned[j]);
     }
 }
 
@@ -281,25 +281,25 @@ static void step_make(uint32_t *to, const struct source *s, size_t panel, size_t
 struct target {
     const struct host_tiles *tiles;
     uint32_t *at;
-    char *words; /* NULL: tiles */
+    char *parts; /* NULL: tiles */
 };
 
 static void step_give(const struct target *to, const struct source *s, size_t panel,
                       size_t step)
 {
     const struct operand *const o = s->operand;
-    uint32_t made[SPLIT_WORDS_MAX * HOST_WORD];
-    if (!to->words) {
+    uint32_t made[SPLIT_PARTS_MAX * HOST_PART];
+    if (!to->parts) {
         step_make(to->at + host_step_at(to->tiles, panel, step), s, panel, step,
                   to->tiles->across);
         return;
     }
     step_make(made, s, panel, step, false);
-    for (int j = 0; j < o->split->words; j++)
+    for (int j = 0; j < o->split->parts; j++)
         for (size_t i = 0; i < HOST_LINES && panel * HOST_LINES + i < o->lines; i++)
-            memcpy(host_words_line(to->words, o, j, panel * HOST_LINES + i) +
+            memcpy(host_parts_line(to->parts, o, j, panel * HOST_LINES + i) +
                        step * STEP_K * sizeof(uint16_t),
-                   made + (size_t)j * HOST_WORD + i * HOST_PAIRS,
+                   made + (size_t)j * HOST_PART + i * HOST_PAIRS,
                    STEP_K * sizeof(uint16_t));
 }
 
@@ -342,18 +342,18 @@ void host_tiles_make(uint32_t *to, const struct host_tiles *x, size_t i,
     tiles_make(&(struct target){ .tiles = x, .at = to }, &s);
 }
 
-void host_tiles_take(uint32_t *to, const struct host_tiles *x, const void *words)
+void host_tiles_take(uint32_t *to, const struct host_tiles *x, const void *parts)
 {
-    const struct source s = { .operand = &x->operand, .words = words };
+    const struct source s = { .operand = &x->operand, .parts = parts };
     tiles_make(&(struct target){ .tiles = x, .at = to }, &s);
 }
 
-void host_tiles_words(void *to, const struct operand *x, size_t i,
+void host_tiles_parts(void *to, const struct operand *x, size_t i,
                       const uint32_t *largest)
 {
     const struct host_tiles tiles = { *x, false, 1 };
     const struct source s = source_of(x, i, largest);
-    tiles_make(&(struct target){ .tiles = &tiles, .words = to }, &s);
+    tiles_make(&(struct target){ .tiles = &tiles, .parts = to }, &s);
 }
 
 #endif

@@ -15,7 +15,7 @@ enum {
     HOST_PAIRS = 16,
     HOST_TILE = HOST_SIDE * HOST_PAIRS,
     HOST_LINES = 2 * HOST_SIDE,
-    HOST_WORD = 2 * HOST_TILE /* elements of a step of one part */
+    HOST_PART = 2 * HOST_TILE /* elements of a step of one part */
 };
 
 /* The tiles of an operand.  Steps are in runs: all panels of one run, then all panels of
@@ -40,8 +40,8 @@ size_t host_step_at(const struct host_tiles *tiles, size_t panel, size_t step);
    largest magnitudes are given.  Call only if AVX512F exists. */
 void host_tiles_make(uint32_t *to, const struct host_tiles *tiles, size_t i,
                      const uint32_t *largest);
-void host_tiles_take(uint32_t *to, const struct host_tiles *tiles, const void *words);
-void host_tiles_words(void *to, const struct operand *operand, size_t i,
+void host_tiles_take(uint32_t *to, const struct host_tiles *tiles, const void *parts);
+void host_tiles_parts(void *to, const struct operand *operand, size_t i,
                       const uint32_t *largest);
 
 #endif

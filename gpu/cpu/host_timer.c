@@ -27,7 +27,7 @@ struct buffer {
 struct gpu_session {
     struct bitcut_gemm gemm; /* D = A B, matrices one after the other */
     size_t d_bytes;          /* bytes of all D */
-    struct buffer a, b, d, words_a, words_b, workspace;
+    struct buffer a, b, d, parts_a, parts_b, workspace;
     struct host_libraries libraries;
 };
 
@@ -91,7 +91,7 @@ static int session_init(struct gpu_session *s, const struct bitcut_gemm *g,
 static void session_end(struct gpu_session *s)
 {
     struct buffer *const all[] = { &s->a,       &s->b,       &s->d,
-                                   &s->words_a, &s->words_b, &s->workspace };
+                                   &s->parts_a, &s->parts_b, &s->workspace };
     host_libraries_close(&s->libraries);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]->at);
     free(s);
@@ -116,7 +116,7 @@ static int session_begin(struct gpu_session **session, struct gpu_library *libra
 
 /* --- one run of an entrant -------------------------------------------------------- */
 
-static bool has_words(const struct gpu_entrant *e) { return e->kernel || e->peer->split; }
+static bool has_parts(const struct gpu_entrant *e) { return e->kernel || e->peer->split; }
 
 /* The work of an entrant, on existing parts if `made`. */
 static struct gpu_work work_of(const struct gpu_session *s, const struct gpu_entrant *e,
@@ -126,8 +126,8 @@ static struct gpu_work work_of(const struct gpu_session *s, const struct gpu_ent
     if (!made) return w;
     const struct operand a = operand_of(&w, BITCUT_A), b = operand_of(&w, BITCUT_B);
     const size_t stride_a = prepared_stride(&a), stride_b = prepared_stride(&b);
-    w.gemm.a.prepared = s->words_a.at, w.gemm.a.prepared_stride = stride_a;
-    w.gemm.b.prepared = s->words_b.at, w.gemm.b.prepared_stride = stride_b;
+    w.gemm.a.prepared = s->parts_a.at, w.gemm.a.prepared_stride = stride_a;
+    w.gemm.b.prepared = s->parts_b.at, w.gemm.b.prepared_stride = stride_b;
     return w;
 }
 
@@ -150,8 +150,8 @@ static int split_run(const struct gpu_session *s, const struct gpu_entrant *e,
                      char *fault)
 {
     const struct gpu_work w = work_of(s, e, false);
-    const int told = operand_split(&s->words_a, &w, BITCUT_A, fault);
-    return told ? told : operand_split(&s->words_b, &w, BITCUT_B, fault);
+    const int told = operand_split(&s->parts_a, &w, BITCUT_A, fault);
+    return told ? told : operand_split(&s->parts_b, &w, BITCUT_B, fault);
 }
 
 static int entrant_run(struct gpu_session *s, const struct gpu_entrant *e, char *fault)
@@ -162,8 +162,8 @@ static int entrant_run(struct gpu_session *s, const struct gpu_entrant *e, char 
         const struct gpu_work w = work_of(s, e, !whole);
         return host_start(&w, s->workspace.at, 0, NULL, fault);
     }
-    const int told = whole && has_words(e) ? split_run(s, e, fault) : 0;
-    const struct gpu_work w = work_of(s, e, has_words(e));
+    const int told = whole && has_parts(e) ? split_run(s, e, fault) : 0;
+    const struct gpu_work w = work_of(s, e, has_parts(e));
     return told ? told : host_peer_run(&s->libraries, e->peer, &w, fault);
 }
 
@@ -175,13 +175,13 @@ static int entrant_prepare(struct gpu_session *s, const struct gpu_entrant *e,
 {
     struct gpu_work w = work_of(s, e, false);
     memset(s->d.at, 0xff, s->d_bytes);
-    if (has_words(e)) {
+    if (has_parts(e)) {
         const struct operand a = operand_of(&w, BITCUT_A), b = operand_of(&w, BITCUT_B);
-        if (buffer_reserve(&s->words_a, w.gemm.count * prepared_stride(&a), fault) ||
-            buffer_reserve(&s->words_b, w.gemm.count * prepared_stride(&b), fault))
+        if (buffer_reserve(&s->parts_a, w.gemm.count * prepared_stride(&a), fault) ||
+            buffer_reserve(&s->parts_b, w.gemm.count * prepared_stride(&b), fault))
             return 1;
     }
-    w = work_of(s, e, has_words(e) && e->part != GPU_WHOLE);
+    w = work_of(s, e, has_parts(e) && e->part != GPU_WHOLE);
     if (e->kernel && buffer_reserve(&s->workspace, host_workspace(&w), fault)) return 1;
     return e->part == GPU_PRODUCT ? split_run(s, e, fault) : 0;
 }

@@ -200,7 +200,7 @@ const struct gpu_module bitcut_gpu_module = {
     GPU_INTERFACE, "cuda",         "NVIDIA GPUs through CUDA",
     architectures, families,       describe,
     batch_run,
-    gemm_words,    gemm_split,     gemm_run,
+    gemm_parts,    gemm_split,     gemm_run,
     gemm_prepare,  gemm_workspace, gemm_start,
     gemm_reaches,  &timer,         emulation_counts,
     multipliers,   EMULATION_METHODS, emulation_claim, exact_sums, &streams

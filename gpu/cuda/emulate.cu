@@ -39,13 +39,13 @@ __device__ size_t thread_count() { return (size_t)gridDim.x * blockDim.x; }
 
 /* The data is passed as arguments of kernels, which a graph stores. */
 struct upload_piece {
-    uint32_t word[960];
+    uint32_t part[960];
 };
 
 __global__ void upload(uint32_t *to, const __grid_constant__ upload_piece x,
                        unsigned count)
 {
-    for (unsigned i = threadIdx.x; i < count; i += blockDim.x) to[i] = x.word[i];
+    for (unsigned i = threadIdx.x; i < count; i += blockDim.x) to[i] = x.part[i];
 }
 
 rt_error upload_start(void *to, const void *from, size_t bytes, rt_stream stream)
@@ -55,7 +55,7 @@ rt_error upload_start(void *to, const void *from, size_t bytes, rt_stream stream
         const size_t now = bytes - at < sizeof x ? bytes - at : sizeof x;
         memcpy(&x, (const char *)from + at, now);
         upload<<<1, EMULATE_THREADS, 0, stream>>>((uint32_t *)((char *)to + at), x,
-                                                  (unsigned)(now / sizeof *x.word));
+                                                  (unsigned)(now / sizeof *x.part));
     }
     return rt_last_error();
 }
@@ -72,7 +72,7 @@ rt_error steps_all(const emulate_chain &x, rt_stream stream)
 constexpr struct {
     rt_error (*start)(const emulate_chain &x, rt_stream stream);
     bool b_across;
-    size_t words, exponents, codes;
+    size_t parts, exponents, codes;
     bool powers;
 } methods[CHAIN_METHODS] = {
     { steps_all, true, 0, 0, 0, false },     { simt_start, true, 0, 0, 0, false },
@@ -225,16 +225,16 @@ void parts_of_operand(size_t to[5], size_t *end, size_t lines, size_t products,
 {
     const emulate_operand x = operand_of(lines, products);
     const size_t values = x.padded * x.length;
-    size_t words = 0, exponents = 0, codes = 0, powers = 0;
+    size_t parts = 0, exponents = 0, codes = 0, powers = 0;
     for (int a = 0; a < w->plan.accumulators; a++) {
         const auto &m = methods[w->emulation.method[a]];
-        if (m.words > words) words = m.words;
+        if (m.parts > parts) parts = m.parts;
         if (m.exponents > exponents) exponents = m.exponents;
         if (m.codes > codes) codes = m.codes;
         if (m.powers) powers = sizeof(uint16_t);
     }
     to[0] = part(end, values * sizeof(float));
-    to[1] = part(end, values * words);
+    to[1] = part(end, values * parts);
     to[2] = part(end, values * exponents);
     to[3] = part(end, values * codes);
     to[4] = part(end, values / 4 * powers); /* of blocks of 4 or more */
@@ -312,7 +312,7 @@ void place_operand(emulate_operand *x, const struct emulated &e, const size_t at
                    size_t wild)
 {
     x->value = place<float>(e, at[0]);
-    x->words = place<void>(e, at[1]);
+    x->parts = place<void>(e, at[1]);
     x->exponent = place<int16_t>(e, at[2]);
     x->code = place<uint8_t>(e, at[3]);
     x->power = place<uint16_t>(e, at[4]);

@@ -25,11 +25,11 @@ struct emulate_operand {
     size_t lines, padded, length;
     bool across;
     float *value;
-    void *words; /* TENSOR, NATIVE: values in the multiplier's format, i * length + p */
+    void *parts; /* TENSOR, NATIVE: values in the multiplier's format, i * length + p */
     int16_t *exponent; /* CUT: exponents by which values align, in the same order; NONE
                           for a zero                                         */
     uint8_t *code; /* TENSOR, for f16: codes in the same order, one byte each           */
-    uint16_t *power; /* TENSOR: see emulate_words.cuh */
+    uint16_t *power; /* TENSOR: see emulate_parts.cuh */
     uint32_t *wild;  /* for each line; not 0: only the definition computes it */
 };
 

@@ -23,7 +23,7 @@ uint64_t next_bits(uint64_t *state)
 /* The values of a line have their own range of exponents, from a single exponent to most
    of f16's exponents.  Many have few bits, so that sums cancel, and some are zeros or
    subnormal. */
-uint32_t some_word(uint64_t *state, int line, int fraction_bits, int least)
+uint32_t some_part(uint64_t *state, int line, int fraction_bits, int least)
 {
     const uint64_t bits = next_bits(state);
     const int spread = 1 + line % 24,
@@ -85,7 +85,7 @@ void operand_place(emulate_operand *x, memory *m)
     x->lines = x->padded = SIDE;
     x->length = PRODUCTS;
     x->value = m->take<float>(VALUES);
-    x->words = m->take<uint32_t>(VALUES);
+    x->parts = m->take<uint32_t>(VALUES);
     x->code = m->take<uint8_t>(VALUES);
     x->power = m->take<uint16_t>(VALUES / 4);
     x->wild = m->take<uint32_t>(SIDE);
@@ -95,7 +95,7 @@ rt_error operand_fill(const emulate_operand &x, uint64_t *state, const unit_rule
                       float *host, rt_stream stream)
 {
     for (int i = 0; i < VALUES; i++) {
-        const uint32_t v = some_word(state, i / PRODUCTS, r.operand[0].fraction_bits,
+        const uint32_t v = some_part(state, i / PRODUCTS, r.operand[0].fraction_bits,
                                      1 - r.operand[0].bias);
         memcpy(&host[i], &v, sizeof v);
     }

@@ -42,7 +42,7 @@ struct source {
 /* The k of a product of the chain, and its part. */
 struct product_place {
     uint32_t k; /* NO_K: none, the product is +0    */
-    int word;
+    int part;
 };
 constexpr uint32_t NO_K = UINT32_MAX;
 
@@ -71,11 +71,11 @@ __device__ product_place place_of_product(const source &s, const unit_rule &rule
 
 /* The value in the chain of element x of a line. */
 __device__ uint32_t value_of(const source &s, const unit_rule &rule, size_t line,
-                             uint32_t x, int word)
+                             uint32_t x, int part)
 {
     if (s.largest)
         x = emulate_scale(x, emulate_exponent(s.split.target, s.largest[line]));
-    return emulate_read(&rule, s.is_b, emulate_word(&s.split, x, word));
+    return emulate_read(&rule, s.is_b, emulate_part(&s.split, x, part));
 }
 
 /* Whether a method does not accept the value. */
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(GATHER_TILE *GATHER_ROWS, 4)
             const product_place at = places[product];
             uint32_t v = 0;
             if (at.k != NO_K && i0 + line < to.lines)
-                v = value_of(s, rule, i0 + line, read[n], at.word);
+                v = value_of(s, rule, i0 + line, read[n], at.part);
             if (is_outside(s.window, v)) atomicOr(&to.wild[i0 + line], 1);
             tile[product][line] = v;
         }

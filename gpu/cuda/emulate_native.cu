@@ -3,9 +3,9 @@
    instruction is issued; or a kernel for such parts runs, if there is one and no event
    happens between the steps.
 
-   Launch: 512 threads for 128 x 128 outputs (gpu/cuda/emulate_words.cuh), three stages,
+   Launch: 512 threads for 128 x 128 outputs (gpu/cuda/emulate_parts.cuh), three stages,
    two in flight. */
-#include "gpu/cuda/emulate_words.cuh"
+#include "gpu/cuda/emulate_parts.cuh"
 
 namespace
 {
@@ -17,10 +17,10 @@ template <int FORMAT, int TIMES>
 __global__ void __launch_bounds__(TILE_THREADS, 1)
     native(const __grid_constant__ emulate_chain x)
 {
-    using type = typename word<FORMAT>::type;
+    using type = typename part<FORMAT>::type;
     constexpr int each = 16 / sizeof(type), stage = stage_of<FORMAT>;
     extern __shared__ __align__(1024) char memory[];
-    auto *const m = (stage_of_words *)memory;
+    auto *const m = (stage_of_parts *)memory;
     const place p = place_of();
     int ti, tj;
     tile_place(&ti, &tj, (int)(x.a.padded / TILE), (int)(x.b.padded / TILE));
@@ -33,16 +33,16 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
 #pragma unroll
         for (int r = 0; r < 32; r++) event_apply(c[r], sum[r], what, x);
     };
-    words_load<FORMAT>(&m[0], x, i0, j0, 0);
+    parts_load<FORMAT>(&m[0], x, i0, j0, 0);
     copy_commit();
-    words_load<FORMAT>(&m[1], x, i0, j0, stage < x.a.length ? stage : 0);
+    parts_load<FORMAT>(&m[1], x, i0, j0, stage < x.a.length ? stage : 0);
     copy_commit();
     for (uint32_t k = 0, turn = 0; k < x.products;
          k += stage, turn = turn == 2 ? 0 : turn + 1) {
         copy_wait<1>();
         __syncthreads();
         const uint32_t next = k + 2 * stage, to = turn == 0 ? 2 : turn - 1;
-        if (next < x.products) words_load<FORMAT>(&m[to], x, i0, j0, next);
+        if (next < x.products) parts_load<FORMAT>(&m[to], x, i0, j0, next);
         copy_commit();
         const auto &now = m[turn];
         const int chunks = (int)min((x.products - k + each - 1) / each, (uint32_t)CHUNKS);
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
     outputs_store(x, p, i0, j0, c, sum, 1);
 }
 
-/* --- by a kernel for words ---------------------------------------------------------- */
+/* --- by a kernel for parts ---------------------------------------------------------- */
 
 /* The architecture of the current device; *processors is its number of
    multiprocessors. */
@@ -99,10 +99,10 @@ const struct gpu_kernel *plain_kernel(const emulate_chain &x, int format)
 const struct gpu_kernel *plain_kernel(const emulate_chain &, int) { return NULL; }
 #endif
 
-struct words words_of(const emulate_operand &x, int format)
+struct parts parts_of(const emulate_operand &x, int format)
 {
-    const size_t row_bytes = x.length * word_bytes(format);
-    return { x.words, x.lines, row_bytes, row_bytes, 0 };
+    const size_t row_bytes = x.length * part_bytes(format);
+    return { x.parts, x.lines, row_bytes, row_bytes, 0 };
 }
 
 /* Start the chain, which has no events, as the product of its parts. */
@@ -115,8 +115,8 @@ rt_error native_by_kernel(const emulate_chain &x, const struct gpu_kernel *kerne
     p.m = x.a.lines;
     p.n = x.b.lines;
     p.k = x.products;
-    p.a = words_of(x.a, kernel->format);
-    p.b = words_of(x.b, kernel->format);
+    p.a = parts_of(x.a, kernel->format);
+    p.b = parts_of(x.b, kernel->format);
     p.alpha = 1;
     p.d.at = x.result;
     p.d.ld = x.b.lines;
@@ -130,7 +130,7 @@ rt_error native_by_kernel(const emulate_chain &x, const struct gpu_kernel *kerne
 template <int FORMAT, int TIMES>
 rt_error native_with(const emulate_chain &x, rt_stream stream)
 {
-    constexpr int bytes = 3 * sizeof(stage_of_words);
+    constexpr int bytes = 3 * sizeof(stage_of_parts);
     const struct gpu_kernel *const kernel =
         TIMES == 2 && !x.events ? plain_kernel(x, FORMAT) : NULL;
     const rt_error status =
@@ -162,7 +162,7 @@ constexpr struct {
 rt_error native_start(const emulate_chain &x, rt_stream stream)
 {
     const int format = format_of(x.rule.operand);
-    const int times = x.rule.block * (int)word_bytes(format) / 16;
+    const int times = x.rule.block * (int)part_bytes(format) / 16;
     for (const auto &code : natives)
         if (code.format == format && code.times == times) return code.start(x, stream);
     return RT_NO_FUNCTION;

@@ -11,10 +11,10 @@
    gathered, and computed one in each lane, in integers: their products are exact in FP32
    and are converted with truncation to units of the last retained bit.
 
-   Launch: 512 threads for 128 x 128 outputs (gpu/cuda/emulate_words.cuh), two stages in
+   Launch: 512 threads for 128 x 128 outputs (gpu/cuda/emulate_parts.cuh), two stages in
    flight.  Each product enters twice if the registers for one 16 bytes of a line are also
    used for the next 16 bytes. */
-#include "gpu/cuda/emulate_words.cuh"
+#include "gpu/cuda/emulate_parts.cuh"
 
 namespace
 {
@@ -37,7 +37,7 @@ __device__ void tensor_load(stage_of_tensor<FORMAT, L> *s, const emulate_chain &
 {
     using stage = stage_of_tensor<FORMAT, L>;
     const int t = threadIdx.x;
-    words_load<FORMAT>(s, x, i0, j0, k);
+    parts_load<FORMAT>(s, x, i0, j0, k);
     if constexpr (stage::coded) {
         copy16(&s->code_a[t / 4][t % 4 * 16],
                x.a.code + (i0 + t / 4) * x.a.length + k + t % 4 * 16);
@@ -107,7 +107,7 @@ __device__ float aligned_step(const float (&p)[L], float c, int field)
 template <int FORMAT, int L, int F, class STAGE>
 __device__ float step_repaired(const STAGE &s, int row, int column, int k, float c)
 {
-    using type = typename word<FORMAT>::type;
+    using type = typename part<FORMAT>::type;
     constexpr int up = 25 - F, each = 16 / sizeof(type);
     float x[L], y[L];
     int most = 0;
@@ -238,7 +238,7 @@ __device__ __forceinline__ void tensor_step(float *c, unsigned long long *repair
                                             repairs &w, const STAGE &s, const place &p,
                                             const fragments &f, int h, int at)
 {
-    constexpr int halves = 16 / sizeof(typename word<FORMAT>::type) / L;
+    constexpr int halves = 16 / sizeof(typename part<FORMAT>::type) / L;
     fragments twice;
     fragments_twice<halves>(twice.a, f.a, p.lane, h, true);
     fragments_twice<halves>(twice.b, f.b, p.lane, h, false);
@@ -255,7 +255,7 @@ template <int FORMAT, int L, int F>
 __global__ void __launch_bounds__(TILE_THREADS, 1)
     tensor(const __grid_constant__ emulate_chain x)
 {
-    using type = typename word<FORMAT>::type;
+    using type = typename part<FORMAT>::type;
     constexpr int each = 16 / sizeof(type), halves = each / L, stage = stage_of<FORMAT>;
     constexpr float unit = 1.0f / (1 << (25 - F));
     extern __shared__ __align__(1024) char memory[];

@@ -5,7 +5,7 @@
 #define BITCUT_GPU_CUDA_EMULATE_VIEW_CUH
 
 #include "gpu/cuda/emulate.cuh"
-#include "gpu/emulate/word.h"
+#include "gpu/emulate/value.h"
 
 /* A matrix line by line: rows of A, C and D, columns of B. */
 struct view {

@@ -47,7 +47,7 @@ template <class SHAPE> struct mma_part {
                                 *ahead = "mma.sync, cp.async";
 
     float sum[S::R::accumulators][fragments_m][fragments_n][4];
-    uint32_t a[S::R::words][fragments_m][4], b[S::R::words][fragments_n][2];
+    uint32_t a[S::R::parts][fragments_m][4], b[S::R::parts][fragments_n][2];
     int lane, i0, j0; /* its position in the tile */
 
     __device__ void start()
@@ -74,7 +74,7 @@ template <class SHAPE> struct mma_part {
             stage + S::a_bytes +
             S::layout::at(j0 + lane % 8 + lane / 16 * 8, 2 * step + lane / 8 % 2);
 #pragma unroll
-        for (int w = 0; w < S::R::words; w++) {
+        for (int w = 0; w < S::R::parts; w++) {
 #pragma unroll
             for (int i = 0; i < fragments_m; i++)
                 load_matrices(a[w][i][0], a[w][i][1], a[w][i][2], a[w][i][3],

@@ -61,27 +61,27 @@ template <int FORMAT, class RECIPE, int TILE_M, int TILE_N, int TILE_K, int WARP
           int WARP_N, int STAGES, template <int> class LAYOUT = permuted>
 struct shape {
     using R = RECIPE;
-    using layout = LAYOUT<TILE_K * (int)word_bytes(FORMAT)>;
+    using layout = LAYOUT<TILE_K * (int)part_bytes(FORMAT)>;
     static constexpr int format = FORMAT;
     static constexpr int tile_m = TILE_M, tile_n = TILE_N, tile_k = TILE_K;
-    static constexpr int tile_bytes = TILE_K * (int)word_bytes(FORMAT);
+    static constexpr int tile_bytes = TILE_K * (int)part_bytes(FORMAT);
     static constexpr int warp_m = WARP_M, warp_n = WARP_N, stages = STAGES;
     static constexpr int warps_m = TILE_M / WARP_M, warps_n = TILE_N / WARP_N;
     static constexpr int threads = 32 * warps_m * warps_n;
     static constexpr int line_bytes = layout::line_bytes;
-    static constexpr int a_bytes = R::words * TILE_M * line_bytes; /* bytes of a stage */
-    static constexpr int b_bytes = R::words * TILE_N * line_bytes;
+    static constexpr int a_bytes = R::parts * TILE_M * line_bytes; /* bytes of a stage */
+    static constexpr int b_bytes = R::parts * TILE_N * line_bytes;
     static constexpr int stage_bytes = a_bytes + b_bytes;
     static constexpr int shared_bytes = STAGES * stage_bytes;
 
     /* A thread has accumulators, the fragments of a k-step, and addresses. */
-    static constexpr int fragments = R::words * (WARP_M / 4 + WARP_N / 4);
+    static constexpr int fragments = R::parts * (WARP_M / 4 + WARP_N / 4);
     static constexpr int registers =
         R::accumulators * WARP_M * WARP_N / 32 + fragments + 40;
     static constexpr int load_bytes =
-        R::words * (TILE_M + TILE_N) * (int)word_bytes(FORMAT);
+        R::parts * (TILE_M + TILE_N) * (int)part_bytes(FORMAT);
     static constexpr int read_bytes = /* each warp reads its lines once for all terms */
-        R::words * warps_m * warps_n * (WARP_M + WARP_N) * (int)word_bytes(FORMAT);
+        R::parts * warps_m * warps_n * (WARP_M + WARP_N) * (int)part_bytes(FORMAT);
     static_assert(!R::promote || (R::promote == 1 && R::in_first == 1),
                   "never, or every k-step");
     static_assert(TILE_M % WARP_M == 0 && TILE_N % WARP_N == 0);
@@ -123,21 +123,21 @@ __device__ void copy_chunk(char *to, const char *from, bool there)
 /* Load LINES lines of each part, from bytes [from, from + TILE_BYTES) of k that are
    before `end`. */
 template <class S, int LINES>
-__device__ void load_operand(char *to, const char *words, size_t first, size_t lines,
+__device__ void load_operand(char *to, const char *parts, size_t first, size_t lines,
                              size_t row_bytes, size_t from, size_t end)
 {
     constexpr int chunks = S::tile_bytes / CHUNK;
-    constexpr int each = S::R::words * LINES * chunks / S::threads;
+    constexpr int each = S::R::parts * LINES * chunks / S::threads;
     const int chunk = threadIdx.x % chunks;
     const bool there = from + chunk * CHUNK < end;
 #pragma unroll
     for (int i = 0; i < each; i++) {
         const int at = (threadIdx.x + i * S::threads) / chunks;
-        const int word = at / LINES, line = at % LINES;
+        const int part = at / LINES, line = at % LINES;
         const size_t row = first + line < lines ? first + line : lines - 1;
         copy_chunk<(S::stages > 1)>(
-            to + word * LINES * S::line_bytes + S::layout::at(line, chunk),
-            words + (word * lines + row) * row_bytes + from + chunk * CHUNK, there);
+            to + part * LINES * S::line_bytes + S::layout::at(line, chunk),
+            parts + (part * lines + row) * row_bytes + from + chunk * CHUNK, there);
     }
 }
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cmath>
 
-/* --- the words -------------------------------------------------------------------- */
+/* --- the parts -------------------------------------------------------------------- */
 
 using encode_function = decltype(&cuTensorMapEncodeTiled);
 
@@ -34,19 +34,19 @@ static encode_function encode_known()
 
 /* Parts of one format in lines of row_bytes; they are copied in boxes of box_lines lines
    and box_k of k. */
-struct lines_of_words {
+struct lines_of_parts {
     CUtensorMapDataType type;
     const char *at;
-    size_t lines, row_bytes, words;
+    size_t lines, row_bytes, parts;
     int bytes, box_lines, box_k;
 };
 
 /* Make the map for copying from `slices` slices of k elements and `bytes` each, for
    `matrices` matrices at a distance of `stride` bytes. */
-static int words_map(CUtensorMap *map, const struct lines_of_words &w, size_t k,
+static int parts_map(CUtensorMap *map, const struct lines_of_parts &w, size_t k,
                      size_t slices, size_t bytes, size_t matrices, size_t stride)
 {
-    const cuuint64_t size[] = { k, w.lines, w.words, slices, matrices };
+    const cuuint64_t size[] = { k, w.lines, w.parts, slices, matrices };
     const cuuint64_t strides[] = { w.row_bytes, w.lines * w.row_bytes, bytes, stride };
     const cuuint32_t boxes[] = { (cuuint32_t)w.box_k, (cuuint32_t)w.box_lines, 1, 1, 1 };
     const cuuint32_t every[] = { 1, 1, 1, 1, 1 };
@@ -63,37 +63,37 @@ static int words_map(CUtensorMap *map, const struct lines_of_words &w, size_t k,
 
 /* The parts of an operand that map `i` of struct sources describes. */
 template <class R>
-static struct lines_of_words lines_of(const struct words *w, int i, int box_lines)
+static struct lines_of_parts lines_of(const struct parts *w, int i, int box_lines)
 {
     const char *const at = (const char *)w->at;
     if (i)
         return { R::low::tensor, at + w->lines * w->row_bytes,
                  w->lines,       w->low_row_bytes,
-                 R::words - 1,   R::low::bytes,
+                 R::parts - 1,   R::low::bytes,
                  box_lines,      R::depth };
     return {
-        R::format::tensor, at,        w->lines, w->row_bytes, is_mixed<R> ? 1 : R::words,
+        R::format::tensor, at,        w->lines, w->row_bytes, is_mixed<R> ? 1 : R::parts,
         R::format::bytes,  box_lines, R::depth
     };
 }
 
 /* Make both maps for parts in k slices; a map that no slice needs reads nothing. */
-static int maps_make(CUtensorMap (&to)[2], struct lines_of_words w, const k_cut &cut,
+static int maps_make(CUtensorMap (&to)[2], struct lines_of_parts w, const k_cut &cut,
                      size_t slice_k, size_t k, size_t matrices, size_t stride)
 {
     const size_t body = cut.slices - 1, start = body * slice_k;
     const size_t slice_bytes = slice_k * w.bytes;
     if (matrices == 1) stride = w.row_bytes; /* 0 is not a valid stride */
     int status = cudaSuccess;
-    if (body) status = words_map(&to[0], w, slice_k, body, slice_bytes, matrices, stride);
+    if (body) status = parts_map(&to[0], w, slice_k, body, slice_bytes, matrices, stride);
     w.at += start * w.bytes;
     if (k && !status)
-        status = words_map(&to[1], w, k - start, 1, w.row_bytes, matrices, stride);
+        status = parts_map(&to[1], w, k - start, 1, w.row_bytes, matrices, stride);
     return status;
 }
 
 template <class R>
-static int sources_make(struct sources<R> *to, const struct words *w, size_t count,
+static int sources_make(struct sources<R> *to, const struct parts *w, size_t count,
                         size_t k, const k_cut &cut, int box_lines)
 {
     const size_t slice_k = cut.slice_bytes / R::format::bytes;
@@ -110,7 +110,7 @@ static int sources_make(struct sources<R> *to, const struct words *w, size_t cou
 /* The cut of k, and whether clusters hold its slices and add them. */
 template <class R> static k_cut cut_of(const struct gpu_product *p)
 {
-    return k_cut_of(p->k, p->slices, R::format::words,
+    return k_cut_of(p->k, p->slices, R::format::parts,
                     R::step_k * R::format::bytes);
 }
 static bool are_together(const struct gpu_product *p, const k_cut &cut)
@@ -253,8 +253,8 @@ static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
     k.recipe = recipe;
     k.instruction = instruction;
     k.matrices = FORMAT_F32;
-    k.format = R::format::words;
-    k.low_format = is_mixed<R> ? R::low::words : 0;
+    k.format = R::format::parts;
+    k.low_format = is_mixed<R> ? R::low::parts : 0;
     k.program = R::recipe::row;
     k.tile_m = TILE_M;
     k.tile_n = R::n;

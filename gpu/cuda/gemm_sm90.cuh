@@ -140,7 +140,7 @@ static __device__ void stage_fill(const ring<R> &r, const sources<R> &a,
     const int a_line = here.column * R::a_lines, b_line = here.row * R::b_lines;
     barrier_expect(r.full_now(), R::stage_bytes);
 #pragma unroll
-    for (int w = 0; w < R::words; w++) {
+    for (int w = 0; w < R::parts; w++) {
         const int map = is_mixed<R> && w, in_map = w - map;
         copy<R::cluster_n>(r.stage() + R::at(w, TILE_M) + a_line * R::row_bytes(w),
                            &a.of[map][t.last], k, t.row + a_line, in_map, slice,
@@ -221,10 +221,10 @@ template <int I, class R> static __device__ __forceinline__ auto &sums_of(sums<R
 /* The fields of wgmma's matrix descriptor for the lines of a part, except their address:
    an offset that swizzled lines do not use, the distance of cores, the swizzle. */
 template <class R>
-static __host__ __device__ constexpr uint64_t descriptor_fields(int word)
+static __host__ __device__ constexpr uint64_t descriptor_fields(int part)
 {
-    const uint64_t swizzle = R::row_bytes(word) == 128 ? 1 : 2;
-    return 1 << 16 | (uint64_t)(8 * R::row_bytes(word) >> 4) << 32 | swizzle << 62;
+    const uint64_t swizzle = R::row_bytes(part) == 128 ? 1 : 2;
+    return 1 << 16 | (uint64_t)(8 * R::row_bytes(part) >> 4) << 32 | swizzle << 62;
 }
 
 /* Descriptors of the `LINES` lines of a stage from a given line on: the descriptor of the
@@ -244,10 +244,10 @@ template <class R, int LINES> struct stage_part {
     }
 
     /* The descriptor k_bytes into the lines of a part. */
-    template <int WORD> __device__ uint64_t at(int k_bytes) const
+    template <int PART> __device__ uint64_t at(int k_bytes) const
     {
-        if (WORD == 0) return first + (k_bytes >> 4);
-        return first + second + ((R::at(WORD, LINES) - R::at(1, LINES) + k_bytes) >> 4);
+        if (PART == 0) return first + (k_bytes >> 4);
+        return first + second + ((R::at(PART, LINES) - R::at(1, LINES) + k_bytes) >> 4);
     }
 };
 template <class R> using part_of_a = stage_part<R, TILE_M>;
@@ -273,9 +273,9 @@ template <class R> static __host__ __device__ constexpr int first_promoted()
 }
 
 /* The instruction for the format of a part. */
-template <class R, int WORD>
-using word_wgmma =
-    wgmma<std::conditional_t<WORD == 0, typename R::format, typename R::low>,
+template <class R, int PART>
+using part_wgmma =
+    wgmma<std::conditional_t<PART == 0, typename R::format, typename R::low>,
           R::registers>;
 
 /* Issue and commit R::together k-steps of these terms, from k-step FIRST of a stage. */
@@ -294,7 +294,7 @@ static __device__ __forceinline__ void issue(sums<R> &s, const part_of_a<R> &a,
                     constexpr bool starts = R::promote && step.value == 0 &&
                                             part.value == 0 &&
                                             i.value == first_promoted<R>();
-                    word_wgmma<R, t.a>::issue(sums_of<t.accumulator>(s),
+                    part_wgmma<R, t.a>::issue(sums_of<t.accumulator>(s),
                                               a.template at<t.a>(k),
                                               b.template at<t.b>(k), !starts);
                 });
@@ -425,7 +425,7 @@ static __global__ void __launch_bounds__(GROUPS *GROUP, 1)
     const int group = threadIdx.x / GROUP;
     if (threadIdx.x == 0)
         for (int i = 0; i < 1 + is_mixed<R>; i++)
-            words_foresee(&a.of[i][1]), words_foresee(&b.of[i][1]);
+            parts_foresee(&a.of[i][1]), parts_foresee(&b.of[i][1]);
     ring_init(r);
     wait_for_before();
     if (group == 0) {

@@ -29,10 +29,10 @@ template <class SHAPE> struct wmma_part {
     sums sum[S::R::accumulators][fragments_m][fragments_n];
     nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, SIDE, SIDE, SIDE, half,
                            nvcuda::wmma::row_major>
-        a[S::R::words][fragments_m];
+        a[S::R::parts][fragments_m];
     nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, SIDE, SIDE, SIDE, half,
                            nvcuda::wmma::col_major>
-        b[S::R::words][fragments_n];
+        b[S::R::parts][fragments_n];
     int warp, i0, j0; /* its position in the tile */
 
     __device__ void start()
@@ -52,15 +52,15 @@ template <class SHAPE> struct wmma_part {
     /* Load COUNT fragments of each part, for k-step `step`, with LINES lines in a
        part. */
     template <int LINES, class F, int COUNT>
-    static __device__ void load(F (&to)[S::R::words][COUNT], const char *words, int first,
+    static __device__ void load(F (&to)[S::R::parts][COUNT], const char *parts, int first,
                                 int step)
     {
 #pragma unroll
-        for (int w = 0; w < S::R::words; w++)
+        for (int w = 0; w < S::R::parts; w++)
 #pragma unroll
             for (int i = 0; i < COUNT; i++) {
                 const int line = w * LINES + first + SIDE * i;
-                const char *at = words + line * S::line_bytes + step * STEP_BYTES;
+                const char *at = parts + line * S::line_bytes + step * STEP_BYTES;
                 nvcuda::wmma::load_matrix_sync(to[w][i], (const half *)at, ld);
             }
     }

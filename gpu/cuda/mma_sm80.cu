@@ -81,7 +81,7 @@ template <class I> __global__ void mma_kernel(gpu_batch batch)
         const size_t mine = first + L::fragment(lane);
         const size_t last = batch.count - 1; /* a lane without a fragment computes, too */
         const size_t at = mine < last ? mine : last;
-        typename I::word a[I::a_words], b[I::b_words], d[I::c_words];
+        typename I::part a[I::a_parts], b[I::b_parts], d[I::c_parts];
         registers_load(a, (const typename I::A *)batch.a + at * I::m * I::k, I::k, at_a);
         registers_load(b, (const typename I::B *)batch.b + at * I::k * I::n, I::n, at_b);
         registers_load(d, (const typename I::C *)batch.c + at * I::m * I::n, I::n, at_c);
@@ -130,15 +130,15 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
         using A = encoding_##A_;                                                         \
         using B = encoding_##B_;                                                         \
         using C = encoding_##D_;                                                         \
-        using word = uint##BITS##_t;                                                     \
-        using layout = LAYOUT(M, A, C, word);                                            \
+        using part = uint##BITS##_t;                                                     \
+        using layout = LAYOUT(M, A, C, part);                                            \
         static constexpr int m = M, n = N, k = K, least = least_;                        \
-        static constexpr int a_words = RA, b_words = RB, c_words = RD;                   \
-        static_assert(M * K * sizeof(A) * layout::fragments == RA * 32 * sizeof(word));  \
-        static_assert(K * N * sizeof(B) * layout::fragments == RB * 32 * sizeof(word));  \
-        static_assert(M * N * sizeof(C) * layout::fragments == RD * 32 * sizeof(word));  \
-        static __device__ void issue(word (&d)[RD], const word (&a)[RA],                 \
-                                     const word (&b)[RB])                                \
+        static constexpr int a_parts = RA, b_parts = RB, c_parts = RD;                   \
+        static_assert(M * K * sizeof(A) * layout::fragments == RA * 32 * sizeof(part));  \
+        static_assert(K * N * sizeof(B) * layout::fragments == RB * 32 * sizeof(part));  \
+        static_assert(M * N * sizeof(C) * layout::fragments == RD * 32 * sizeof(part));  \
+        static __device__ void issue(part (&d)[RD], const part (&a)[RA],                 \
+                                     const part (&b)[RB])                                \
         {                                                                                \
             asm volatile(PTX(M, N, K, D_, A_, B_) " " R_##RD##_##RA##_##RB               \
                          : LIST_##RD(INOUT_##BITS, d)                                    \
@@ -151,8 +151,8 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
 #define IN_32(x)    "r"(x)
 #define IN_64(x)    "l"(x)
 
-#define WARP(M, A, C, word)  whole_warp<M, sizeof(word) / sizeof(A)>
-#define QUADS(M, A, C, word) quad_pairs<sizeof(C)>
+#define WARP(M, A, C, part)  whole_warp<M, sizeof(part) / sizeof(A)>
+#define QUADS(M, A, C, part) quad_pairs<sizeof(C)>
 
 /* clang-format off */
 /* A name has the format of the second operand only if it differs from the first. */

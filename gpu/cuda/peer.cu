@@ -23,7 +23,7 @@ namespace
 
 enum { CALLS_MAX = 3 };
 
-struct word_pair {
+struct part_pair {
     int a, b;
 };
 
@@ -35,7 +35,7 @@ struct call_row {
     cudaDataType operands, output;
     cublasComputeType_t compute;
     int calls;
-    word_pair call[CALLS_MAX];
+    part_pair call[CALLS_MAX];
 };
 
 constexpr call_row sgemm = { CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F, 1, {} };
@@ -65,7 +65,7 @@ const struct gpu_peer peers[] = {
     { "bf16x9",       "cuBLAS, FP32 in and out, EMULATED_16BFX9",   F32,        NULL,       GPU_PEER,        &bf16x9 },
 #endif
     { "hgemm",        "cuBLAS, f16 in, FP32 accumulated and out",   F32,        "half",     GPU_PEER_HALF,   &hgemm },
-    { "ootomo3",      "cuBLAS, three f16 products of split words",  F32,        "halfhalf", GPU_PEER,        &ootomo3 },
+    { "ootomo3",      "cuBLAS, three f16 products of split parts",  F32,        "halfhalf", GPU_PEER,        &ootomo3 },
     { "strided",      "cublasGemmStridedBatchedEx, FP32 sums",      F16, false, NULL,       GPU_PEER,        &single_sums },
     { "pointers",     "cublasGemmBatchedEx, FP32 sums",             F16, true,  NULL,       GPU_PEER,        &single_sums },
     { "strided-f16",  "cublasGemmStridedBatchedEx, f16 sums",       F16, false, NULL,       GPU_PEER,        &half_sums },
@@ -234,14 +234,14 @@ struct factor {
 };
 
 struct factor factor_of(const struct gpu_work *w, const struct gpu_peer *peer,
-                        enum bitcut_operand which, int word)
+                        enum bitcut_operand which, int part)
 {
     const struct operand x = operand_of(w, which);
     const struct bitcut_matrix *m = x.matrix;
-    const size_t run = words_row_bytes(FORMAT_F16, x.k) / sizeof(uint16_t);
+    const size_t run = parts_row_bytes(FORMAT_F16, x.k) / sizeof(uint16_t);
     if (!peer->split)
         return { m->at, m->each, CUBLAS_OP_N, (int)m->ld, (long long)m->stride };
-    return { (const uint16_t *)m->prepared + (size_t)word * x.lines * run, NULL,
+    return { (const uint16_t *)m->prepared + (size_t)part * x.lines * run, NULL,
              which == BITCUT_B ? CUBLAS_OP_T : CUBLAS_OP_N, (int)run,
              (long long)(m->prepared_stride / sizeof(uint16_t)) };
 }
@@ -265,10 +265,10 @@ cublasStatus_t start_call(const struct peer_library *x, const struct gpu_peer *p
 {
     const auto *row = (const call_row *)peer->own;
     const struct bitcut_gemm *g = &w->gemm;
-    const word_pair words = row->call[i];
-    const struct factor a = factor_of(w, peer, BITCUT_A, words.a),
-                        b = factor_of(w, peer, BITCUT_B, words.b);
-    const int exponent = -w->plan.split_a.scale * (words.a + words.b);
+    const part_pair parts = row->call[i];
+    const struct factor a = factor_of(w, peer, BITCUT_A, parts.a),
+                        b = factor_of(w, peer, BITCUT_B, parts.b);
+    const int exponent = -w->plan.split_a.scale * (parts.a + parts.b);
     const union scalar alpha = scalar_of(row, ldexpf(1, exponent)),
                        beta = scalar_of(row, i > 0);
     const int m = (int)g->m, n = (int)g->n, k = (int)g->k, count = (int)g->count;
@@ -296,7 +296,7 @@ int peer_start(const struct peer_library *x, const struct gpu_peer *peer,
     const auto *row = (const call_row *)peer->own;
     const struct bitcut_gemm *g = &w->gemm;
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX - GPU_WORDS_RUN ||
+    if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX - GPU_PARTS_RUN ||
         g->count > INT_MAX)
         status = CUBLAS_STATUS_INVALID_VALUE;
     for (int i = 0; i < row->calls && status == CUBLAS_STATUS_SUCCESS; i++)

@@ -11,7 +11,7 @@
 template <int A, int B, int ACCUMULATOR> struct term {
     static constexpr int accumulator = ACCUMULATOR;
     static constexpr struct recipe_term row = { A, B, ACCUMULATOR, false };
-    static constexpr int words = (A > B ? A : B) + 1;
+    static constexpr int parts = (A > B ? A : B) + 1;
 };
 
 constexpr int most(std::initializer_list<int> x)
@@ -24,12 +24,12 @@ constexpr int most(std::initializer_list<int> x)
 /* Accumulator 0 is promoted after every PROMOTE of its instructions, a multiple of the
    number in a k-step, and after the last one; 0: never. */
 template <int PROMOTE, class... TERM> struct recipe {
-    static constexpr int words = most({ TERM::words... });
+    static constexpr int parts = most({ TERM::parts... });
     static constexpr int accumulators = most({ TERM::accumulator... }) + 1;
     static constexpr int promote = PROMOTE, terms = sizeof...(TERM);
     static constexpr int in_first = ((TERM::accumulator == 0) + ...); /* accumulator */
     static constexpr struct recipe_term at[terms] = { TERM::row... };
-    static constexpr struct gpu_program row = { words, terms, { TERM::row... }, PROMOTE };
+    static constexpr struct gpu_program row = { parts, terms, { TERM::row... }, PROMOTE };
 
     /* Call what(TERM{}) for each term in order. */
     template <class What> static __device__ void each(What what) { (what(TERM{}), ...); }

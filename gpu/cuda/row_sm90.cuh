@@ -19,14 +19,14 @@ constexpr int START_REGISTERS = 168, PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS
 /* Parts in a stage of DEPTH of k.  The first part has the format FORMAT, the other parts
    LOW.  An instruction takes 32 bytes of a line.  A k-step has the k of the instruction
    that takes most k; other instructions run several times in it. */
-template <class FORMAT, class LOW, class RECIPE, int DEPTH> struct row_words {
-    static __host__ __device__ constexpr int bytes(int word)
+template <class FORMAT, class LOW, class RECIPE, int DEPTH> struct row_parts {
+    static __host__ __device__ constexpr int bytes(int part)
     {
-        return word ? LOW::bytes : FORMAT::bytes;
+        return part ? LOW::bytes : FORMAT::bytes;
     }
-    static __host__ __device__ constexpr int row_bytes(int word)
+    static __host__ __device__ constexpr int row_bytes(int part)
     {
-        return DEPTH * bytes(word);
+        return DEPTH * bytes(part);
     }
     static constexpr int least_bytes =
         LOW::bytes < FORMAT::bytes ? LOW::bytes : FORMAT::bytes;
@@ -45,9 +45,9 @@ template <class FORMAT, class LOW, class RECIPE, int DEPTH> struct row_words {
     }
 
     /* The offset of the lines of a part, in a stage with `lines` lines. */
-    static __host__ __device__ constexpr int at(int word, int lines)
+    static __host__ __device__ constexpr int at(int part, int lines)
     {
-        return lines * (word ? row_bytes(0) + (word - 1) * row_bytes(1) : 0);
+        return lines * (part ? row_bytes(0) + (part - 1) * row_bytes(1) : 0);
     }
 
     /* Bytes that instructions read of an element of a line, for all terms. */
@@ -62,12 +62,12 @@ template <class FORMAT, class LOW, class RECIPE, int DEPTH> struct row_words {
 /* A stage has DEPTH of k, and no promotion interval extends beyond it. */
 template <class FORMAT, class LOW, class RECIPE, int TILE_N, int DEPTH, int STAGES,
           int CLUSTER_M, int CLUSTER_N>
-struct row : row_words<FORMAT, LOW, RECIPE, DEPTH> {
+struct row : row_parts<FORMAT, LOW, RECIPE, DEPTH> {
     using format = FORMAT;
     using low = LOW;
     using recipe = RECIPE;
-    using in = row_words<FORMAT, LOW, RECIPE, DEPTH>;
-    static constexpr int words = RECIPE::words, accumulators = RECIPE::accumulators;
+    using in = row_parts<FORMAT, LOW, RECIPE, DEPTH>;
+    static constexpr int parts = RECIPE::parts, accumulators = RECIPE::accumulators;
     static constexpr int promote = RECIPE::promote, n = TILE_N, stages = STAGES,
                          depth = DEPTH;
     static constexpr int cluster_m = CLUSTER_M, cluster_n = CLUSTER_N,
@@ -85,7 +85,7 @@ struct row : row_words<FORMAT, LOW, RECIPE, DEPTH> {
     static constexpr int steps = DEPTH / in::step_k; /* k-steps of a stage; k-steps issued
                                                         at once:                       */
     static constexpr int together = promote ? promote / in::promoted() : steps;
-    static constexpr int a_bytes = in::at(words, TILE_M), b_bytes = in::at(words, TILE_N);
+    static constexpr int a_bytes = in::at(parts, TILE_M), b_bytes = in::at(parts, TILE_N);
     static constexpr int a_lines = TILE_M / CLUSTER_N, b_lines = TILE_N / CLUSTER_M;
     static constexpr int stage_bytes = a_bytes + b_bytes;
 
@@ -109,6 +109,6 @@ struct row : row_words<FORMAT, LOW, RECIPE, DEPTH> {
 };
 
 /* Whether parts after the first have another format, and so other maps. */
-template <class R> constexpr bool is_mixed = R::format::words != R::low::words;
+template <class R> constexpr bool is_mixed = R::format::parts != R::low::parts;
 
 #endif

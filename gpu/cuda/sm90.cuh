@@ -47,31 +47,31 @@
    format of sums. */
 struct format_f16 {
     using sum = float;
-    static constexpr int words = FORMAT_F16;
+    static constexpr int parts = FORMAT_F16;
     static constexpr int bytes = 2;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
 };
 struct format_bf16 {
     using sum = float;
-    static constexpr int words = FORMAT_BF16;
+    static constexpr int parts = FORMAT_BF16;
     static constexpr int bytes = 2;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
 };
 struct format_tf32 {
     using sum = float;
-    static constexpr int words = FORMAT_TF32;
+    static constexpr int parts = FORMAT_TF32;
     static constexpr int bytes = 4;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 };
 struct format_e4m3 {
     using sum = float;
-    static constexpr int words = FORMAT_E4M3;
+    static constexpr int parts = FORMAT_E4M3;
     static constexpr int bytes = 1;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_UINT8;
 };
 struct format_s8 {
     using sum = int;
-    static constexpr int words = FORMAT_S8;
+    static constexpr int parts = FORMAT_S8;
     static constexpr int bytes = 1;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_UINT8;
 };
@@ -249,17 +249,17 @@ static __device__ __forceinline__ void cluster_read(float (&v)[4], uint32_t from
 }
 
 /* Prefetch the descriptor of the parts. */
-static __device__ __forceinline__ void words_foresee(const CUtensorMap *words)
+static __device__ __forceinline__ void parts_foresee(const CUtensorMap *parts)
 {
-    asm volatile("prefetch.tensormap [%0];" ::"l"(words) : "memory");
+    asm volatile("prefetch.tensormap [%0];" ::"l"(parts) : "memory");
 }
 
 /* Copy a box from (k, line, part) of slice `slice` of matrix `matrix` of a map; its bytes
    count at `barrier`.  For several blocks of the cluster, the box goes to the same offset
    in each block of the set `blocks`, one bit each. */
 template <int BLOCKS>
-static __device__ __forceinline__ void copy(uint32_t to, const CUtensorMap *words, int k,
-                                            int line, int word, int slice, int matrix,
+static __device__ __forceinline__ void copy(uint32_t to, const CUtensorMap *parts, int k,
+                                            int line, int part, int slice, int matrix,
                                             uint32_t barrier, uint32_t blocks)
 {
     if constexpr (BLOCKS == 1)
@@ -267,7 +267,7 @@ static __device__ __forceinline__ void copy(uint32_t to, const CUtensorMap *word
                      ".mbarrier::complete_tx::bytes"
                      " [%0], [%1, {%2, %3, %4, %5, %6}], [%7];"
                      :
-                     : "r"(to), "l"(words), "r"(k), "r"(line), "r"(word), "r"(slice),
+                     : "r"(to), "l"(parts), "r"(k), "r"(line), "r"(part), "r"(slice),
                        "r"(matrix), "r"(barrier)
                      : "memory");
     else
@@ -275,7 +275,7 @@ static __device__ __forceinline__ void copy(uint32_t to, const CUtensorMap *word
                      ".mbarrier::complete_tx::bytes.multicast::cluster"
                      " [%0], [%1, {%2, %3, %4, %5, %6}], [%7], %8;"
                      :
-                     : "r"(to), "l"(words), "r"(k), "r"(line), "r"(word), "r"(slice),
+                     : "r"(to), "l"(parts), "r"(k), "r"(line), "r"(part), "r"(slice),
                        "r"(matrix), "r"(barrier), "h"((uint16_t)blocks)
                      : "memory");
 }

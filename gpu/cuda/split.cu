@@ -27,12 +27,12 @@ namespace
 {
 
 enum { BLOCK_LINES = 32, BLOCK_K = 64, EACH = 8 };
-static_assert(THREADS * EACH * 2 == BLOCK_LINES * BLOCK_K && GPU_WORDS_RUN % EACH == 0);
+static_assert(THREADS * EACH * 2 == BLOCK_LINES * BLOCK_K && GPU_PARTS_RUN % EACH == 0);
 
 /* --- the kernel ------------------------------------------------------------------- */
 
 struct arguments {
-    char *words;
+    char *parts;
     const float *from;
     size_t prepared_stride, stride; /* bytes, and elements, to the next matrix */
     size_t lines, k, ld;
@@ -47,7 +47,7 @@ struct arguments {
 /* Elements in a run of a part. */
 __device__ size_t run_of(const arguments &a)
 {
-    return (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
+    return (a.k + GPU_PARTS_RUN - 1) / GPU_PARTS_RUN * GPU_PARTS_RUN;
 }
 
 /* The values of this block's matrix. */
@@ -62,7 +62,7 @@ __device__ uint32_t *largest_of(const arguments &a)
 
 /* Make the parts of EACH values. */
 template <int F, rule R>
-__device__ void make_words(uint32_t (&word)[EACH], const float (&x)[EACH],
+__device__ void make_parts(uint32_t (&part)[EACH], const float (&x)[EACH],
                            const bitcut_rounding &any)
 {
     if constexpr (F == FORMAT_E4M3 && R == RN_SAT) {
@@ -70,26 +70,26 @@ __device__ void make_words(uint32_t (&word)[EACH], const float (&x)[EACH],
         for (int e = 0; e < EACH; e += 2) {
             const uint32_t two = __nv_cvt_float2_to_fp8x2(make_float2(x[e], x[e + 1]),
                                                           __NV_SATFINITE, __NV_E4M3);
-            word[e] = two & 0xff;
-            word[e + 1] = two >> 8;
+            part[e] = two & 0xff;
+            part[e + 1] = two >> 8;
         }
     } else if constexpr (F == FORMAT_S8 && R == RN_SAT) {
         constexpr int most = format<F>::most; /* cvt.rni.s32.f32 gives 0 for a NaN */
 #pragma unroll
         for (int e = 0; e < EACH; e++)
-            word[e] = (uint32_t)min(most, max(-most, __float2int_rn(x[e]))) & 0xff;
+            part[e] = (uint32_t)min(most, max(-most, __float2int_rn(x[e]))) & 0xff;
     } else {
 #pragma unroll
-        for (int e = 0; e < EACH; e++) word[e] = make_word<F, R>(x[e], any);
+        for (int e = 0; e < EACH; e++) part[e] = make_part<F, R>(x[e], any);
     }
 }
 
 /* Store the parts of EACH values at element `at` of these parts, all of a thread at once;
    the compiler would store them in pairs. */
 template <int F>
-__device__ void store_run(char *words, size_t at, const uint32_t (&w)[EACH])
+__device__ void store_run(char *parts, size_t at, const uint32_t (&w)[EACH])
 {
-    char *const to = words + at * sizeof(typename format<F>::word);
+    char *const to = parts + at * sizeof(typename format<F>::part);
     if constexpr (format<F>::bits == 32) {
         *(uint4 *)to = make_uint4(w[0], w[1], w[2], w[3]);
         *((uint4 *)to + 1) = make_uint4(w[4], w[5], w[6], w[7]);
@@ -110,26 +110,26 @@ __device__ void split_run(const arguments &a, const float (&x)[EACH], size_t lin
 {
     const size_t run = run_of(a);
     const size_t at = line * run + p, all = a.lines * run;
-    char *words = a.words + blockIdx.y * a.prepared_stride;
-    uint32_t word[EACH];
+    char *parts = a.parts + blockIdx.y * a.prepared_stride;
+    uint32_t part[EACH];
     float rest[EACH];
-    make_words<F, HIGH>(word, x, a.high);
+    make_parts<F, HIGH>(part, x, a.high);
 #pragma unroll
     for (int e = 0; e < EACH; e++)
-        rest[e] = __fmul_rn(__fadd_rn(x[e], -word_value<F>(word[e])), a.scale);
-    store_run<F>(words, at, word);
-    words += all * sizeof(typename format<F>::word);
+        rest[e] = __fmul_rn(__fadd_rn(x[e], -part_value<F>(part[e])), a.scale);
+    store_run<F>(parts, at, part);
+    parts += all * sizeof(typename format<F>::part);
 #pragma unroll
-    for (int j = 1; j < SPLIT_WORDS_MAX; j++) {
+    for (int j = 1; j < SPLIT_PARTS_MAX; j++) {
         if (j >= a.count) break;
-        if (j == a.copy) make_words<L, LOW>(word, x, a.low);
-        else make_words<L, LOW>(word, rest, a.low);
+        if (j == a.copy) make_parts<L, LOW>(part, x, a.low);
+        else make_parts<L, LOW>(part, rest, a.low);
         if constexpr (L == F) {
 #pragma unroll
             for (int e = 0; e < EACH; e++)
-                rest[e] = __fmul_rn(__fadd_rn(rest[e], -word_value<L>(word[e])), a.scale);
+                rest[e] = __fmul_rn(__fadd_rn(rest[e], -part_value<L>(part[e])), a.scale);
         }
-        store_run<L>(words, (j - 1) * all + at, word);
+        store_run<L>(parts, (j - 1) * all + at, part);
     }
 }
 
@@ -358,10 +358,10 @@ bool same(const bitcut_rounding &x, const bitcut_rounding &y)
 
 pair kernels_of(const struct bitcut_split &s)
 {
-    const int format = format_of(s.word[0].format), low = format_low_of(&s);
+    const int format = format_of(s.part[0].format), low = format_low_of(&s);
     for (const fast_split &row : fast_splits)
         if (row.format == format && row.low_format == low &&
-            same(row.high, *s.word[0].rounding) && same(row.low, *split_low(&s)))
+            same(row.high, *s.part[0].rounding) && same(row.low, *split_low(&s)))
             return row.kernels;
     return low == FORMAT_S8        ? pair_of<FORMAT_F16, ANY, ANY, FORMAT_S8>
            : low != format         ? pair_of<FORMAT_F16, ANY, ANY, FORMAT_E4M3>
@@ -414,15 +414,15 @@ rt_error held_start(void (*kernel)(arguments), const arguments &a, unsigned coun
 int copy_of(const struct bitcut_split *s)
 {
     int copy = 0;
-    for (int i = 1; i < s->words; i++)
-        if (s->word[i].copy) copy = i;
+    for (int i = 1; i < s->parts; i++)
+        if (s->part[i].copy) copy = i;
     return copy;
 }
 
 arguments arguments_of(const struct to_split &t)
 {
     const struct operand &x = t.operand;
-    return { (char *)t.words,
+    return { (char *)t.parts,
              (const float *)x.matrix->at,
              prepared_stride(&x),
              x.matrix->stride,
@@ -430,12 +430,12 @@ arguments arguments_of(const struct to_split &t)
              x.k,
              x.matrix->ld,
              x.across,
-             x.split->words,
+             x.split->parts,
              copy_of(x.split),
              ldexpf(1, x.split->scale),
-             *x.split->word[0].rounding,
+             *x.split->part[0].rounding,
              *split_low(x.split),
-             (uint32_t *)words_largest(t.words, &x),
+             (uint32_t *)parts_largest(t.parts, &x),
              x.target };
 }
 

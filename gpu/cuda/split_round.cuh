@@ -14,27 +14,27 @@ namespace
 /* Properties of the formats of parts, as in lib/number/format.c. */
 template <int> struct format;
 template <> struct format<FORMAT_F16> {
-    using word = uint16_t;
+    using part = uint16_t;
     static constexpr int bits = 16, pad = 0, fraction = 10, bias = 15;
     static constexpr uint32_t infinity = 0x7c00, nan = 0x7e00;
 };
 template <> struct format<FORMAT_BF16> {
-    using word = uint16_t;
+    using part = uint16_t;
     static constexpr int bits = 16, pad = 0, fraction = 7, bias = 127;
     static constexpr uint32_t infinity = 0x7f80, nan = 0x7fc0;
 };
 template <> struct format<FORMAT_TF32> {
-    using word = uint32_t;
+    using part = uint32_t;
     static constexpr int bits = 32, pad = 13, fraction = 10, bias = 127;
     static constexpr uint32_t infinity = 0x7f800000, nan = 0x7fc00000;
 };
 template <> struct format<FORMAT_E4M3> {
-    using word = uint8_t;
+    using part = uint8_t;
     static constexpr int bits = 8, pad = 0, fraction = 3, bias = 7;
     static constexpr uint32_t infinity = 0x7f, nan = 0x7f; /* it has no infinity: NaN */
 };
 template <> struct format<FORMAT_S8> {
-    using word = uint8_t;
+    using part = uint8_t;
     static constexpr int bits = 8, most = 127;
     static constexpr uint32_t nan = 0;
 };
@@ -88,7 +88,7 @@ __device__ __noinline__ uint32_t round_integer(uint32_t x, const bitcut_rounding
 /* Round the FP32 encoding x by any rule to a part; the result is the bits of the part.
    Not inlined, because nvcc takes many minutes to compile the copies. */
 template <int F>
-__device__ __noinline__ uint32_t round_word(uint32_t x, const bitcut_rounding &r)
+__device__ __noinline__ uint32_t round_part(uint32_t x, const bitcut_rounding &r)
 {
     using f = format<F>;
     constexpr uint32_t step = 1u << f::pad, implicit = 1u << f::fraction;
@@ -109,8 +109,8 @@ __device__ __noinline__ uint32_t round_word(uint32_t x, const bitcut_rounding &r
     const bool before = r.flush == FLUSH_BEFORE && (below || !field);
     if (before || (kept < implicit && r.flush)) return sign;
     const uint32_t base = (uint32_t)(exponent + below - 1) << f::fraction;
-    const uint32_t word = (base + kept) << f::pad;
-    if (base + kept < f::infinity >> f::pad) return sign | word;
+    const uint32_t part = (base + kept) << f::pad;
+    if (base + kept < f::infinity >> f::pad) return sign | part;
     return sign | (overflows_to_infinity(negative, r) ? f::infinity : f::infinity - step);
 }
 
@@ -128,10 +128,10 @@ template <int F, rule R> __device__ uint32_t make_number(float x)
         return __half_as_ushort(__float2half_rz(x));
     } else if constexpr (F == FORMAT_F16 && R == CUT) {
         const uint32_t normal = (magnitude - ((127 - 15) << 23)) >> 13;
-        const uint32_t word = magnitude < 0x38800000   ? 0      /* 2^-14 */
+        const uint32_t part = magnitude < 0x38800000   ? 0      /* 2^-14 */
                               : magnitude < 0x47800000 ? normal /* 2^16 */
                                                        : format<F>::infinity;
-        return word | sign >> 16;
+        return part | sign >> 16;
     } else if constexpr (F == FORMAT_F16 && (R == BIT21 || R == BIT22)) {
         const __half kept = __float2half_rz(x);
         const bool up = __half2float(kept) != x && fraction_bit(magnitude, R == BIT21 ? 21 : 22);
@@ -146,20 +146,20 @@ template <int F, rule R> __device__ uint32_t make_number(float x)
 }
 
 template <int F, rule R>
-__device__ uint32_t make_word(float x, const bitcut_rounding &any)
+__device__ uint32_t make_part(float x, const bitcut_rounding &any)
 {
     if constexpr (R == ANY && F == FORMAT_S8)
         return round_integer(__float_as_uint(x), any);
-    else if constexpr (R == ANY) return round_word<F>(__float_as_uint(x), any);
+    else if constexpr (R == ANY) return round_part<F>(__float_as_uint(x), any);
     else return isnan(x) ? format<F>::nan : make_number<F, R>(x);
 }
 
 /* The value of a part, for formats whose parts leave residuals. */
-template <int F> __device__ float word_value(uint32_t word)
+template <int F> __device__ float part_value(uint32_t part)
 {
     static_assert(F != FORMAT_E4M3 && F != FORMAT_S8);
-    if constexpr (F == FORMAT_F16) return __half2float(__ushort_as_half((uint16_t)word));
-    else return __uint_as_float(F == FORMAT_BF16 ? word << 16 : word);
+    if constexpr (F == FORMAT_F16) return __half2float(__ushort_as_half((uint16_t)part));
+    else return __uint_as_float(F == FORMAT_BF16 ? part << 16 : part);
 }
 
 } // namespace

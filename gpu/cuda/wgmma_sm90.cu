@@ -71,15 +71,15 @@ template <class I, int VARIANT> __global__ void wgmma_kernel(gpu_batch batch)
     for (size_t at = blockIdx.x; at < batch.count; at += gridDim.x) {
         const auto *a = (const typename I::A *)batch.a + at * I::m * I::k;
         const auto *b = (const typename I::B *)batch.b + at * I::k * I::n;
-        uint32_t a_words[4], d[I::c_words];
+        uint32_t a_parts[4], d[I::c_parts];
         cores_fill(cores_a, a, I::m, I::k, I::k, 1, VARIANT == GPU_A_TRANSPOSED);
         cores_fill(cores_b, b, I::n, I::k, 1, I::n, VARIANT == GPU_B_TRANSPOSED);
-        registers_load(a_words, a, I::k, at_a);
+        registers_load(a_parts, a, I::k, at_a);
         registers_load(d, (const typename I::C *)batch.c + at * I::m * I::n, I::n, at_c);
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncthreads();
         if constexpr (VARIANT == GPU_A_REGISTERS)
-            I::template issue_registers<VARIANT>(d, a_words, descriptor(cores_b));
+            I::template issue_registers<VARIANT>(d, a_parts, descriptor(cores_b));
         else I::template issue<VARIANT>(d, descriptor(cores_a), descriptor(cores_b));
         __syncthreads();
         registers_store((typename I::C *)batch.d + at * I::m * I::n, I::n, d, at_c);
@@ -189,7 +189,7 @@ enum {
         using A = encoding_##A_;                                                         \
         using B = encoding_##B_;                                                         \
         using C = encoding_##D_;                                                         \
-        static constexpr int m = 64, n = N, k = K, c_words = RD;                         \
+        static constexpr int m = 64, n = N, k = K, c_parts = RD;                         \
         static constexpr unsigned variants = VARIANTS_##WIDTH;                           \
         static_assert(K * sizeof(A) == K_BYTES && K * sizeof(B) == K_BYTES);             \
         static_assert(m * N * sizeof(C) == RD * 4 * THREADS);                            \

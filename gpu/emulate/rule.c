@@ -74,14 +74,14 @@ bool unit_rule_make(struct unit_rule *to, const struct bitcut_unit *u)
 
 void split_rule_make(struct split_rule *to, const struct bitcut_split *s)
 {
-    *to = (struct split_rule){ .words = s->words,
+    *to = (struct split_rule){ .parts = s->parts,
                                .scale = s->scale,
                                .target = equilibrate_target(s) };
-    for (int i = 0; i < s->words; i++) {
-        to->word[i].format = *s->word[i].format;
-        to->word[i].rounding = *s->word[i].rounding;
-        to->word[i].level = s->word[i].level;
-        to->word[i].copy = s->word[i].copy;
+    for (int i = 0; i < s->parts; i++) {
+        to->part[i].format = *s->part[i].format;
+        to->part[i].rounding = *s->part[i].rounding;
+        to->part[i].level = s->part[i].level;
+        to->part[i].copy = s->part[i].copy;
     }
 }
 

@@ -37,14 +37,14 @@ struct unit_rule {
 
 /* A split, with copies of its rows. */
 struct split_rule {
-    int words, scale;
+    int parts, scale;
     int target; /* for equilibrated lines: their largest magnitude is in [2^t, 2^(t+1)) */
     struct {
         struct bitcut_format format;
         struct bitcut_rounding rounding;
         int level;
         bool copy;
-    } word[SPLIT_WORDS_MAX];
+    } part[SPLIT_PARTS_MAX];
 };
 
 /* How a device computes the chain of an accumulator.  All methods give the same bits. */

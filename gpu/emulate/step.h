@@ -7,11 +7,11 @@
 
    Not all rules of the engine are accepted: sums that drop no bits must have blocks of at
    most STEP_EXACT_MAX, and serial sums must retain at most STEP_KEEP_MAX bits.  All rows
-   of the table of units are accepted.  C and CUDA, as gpu/emulate/word.h. */
+   of the table of units are accepted.  C and CUDA, as gpu/emulate/value.h. */
 #ifndef BITCUT_GPU_EMULATE_STEP_H
 #define BITCUT_GPU_EMULATE_STEP_H
 
-#include "gpu/emulate/word.h"
+#include "gpu/emulate/value.h"
 
 enum { STEP_EXACT_MAX = 4, STEP_KEEP_MAX = 52 };
 

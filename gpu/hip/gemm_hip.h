@@ -27,9 +27,9 @@
 /* --- programs --------------------------------------------------------------------- */
 
 #define PROGRAM_TERM(A, B, ACCUMULATOR) to.template multiply<A, B, ACCUMULATOR>();
-#define PROGRAM_CLASS(NAME, WORDS, ACCUMULATORS, PROMOTE)                                \
+#define PROGRAM_CLASS(NAME, PARTS, ACCUMULATORS, PROMOTE)                                \
     struct NAME {                                                                        \
-        enum { words = WORDS, accumulators = ACCUMULATORS, promote = PROMOTE };          \
+        enum { parts = PARTS, accumulators = ACCUMULATORS, promote = PROMOTE };          \
         template <class T> static DEVICE void each(T &to) { TERMS_##NAME(PROGRAM_TERM) } \
     };
 GEMM_PROGRAMS(PROGRAM_CLASS)
@@ -66,15 +66,15 @@ struct shape {
         fragment_bytes = I::each * I::element_bytes,
         piece_bytes = step_bytes < 16 ? step_bytes : 16,
         pieces = tile_bytes / piece_bytes,
-        a_each = P::words * TILE_M * pieces / threads, /* pieces for each thread */
-        b_each = P::words * TILE_N * pieces / threads,
+        a_each = P::parts * TILE_M * pieces / threads, /* pieces for each thread */
+        b_each = P::parts * TILE_N * pieces / threads,
         buffers = BUFFERS,
-        a_bytes = P::words * TILE_M * tile_bytes, /* bytes of a stage */
-        stage_bytes = P::words * (TILE_M + TILE_N) * tile_bytes
+        a_bytes = P::parts * TILE_M * tile_bytes, /* bytes of a stage */
+        stage_bytes = P::parts * (TILE_M + TILE_N) * tile_bytes
     };
     static constexpr bool ahead = AHEAD;
-    static_assert(P::words * TILE_M * pieces % threads == 0, "whole loads of A");
-    static_assert(P::words * TILE_N * pieces % threads == 0, "whole loads of B");
+    static_assert(P::parts * TILE_M * pieces % threads == 0, "whole loads of A");
+    static_assert(P::parts * TILE_N * pieces % threads == 0, "whole loads of B");
     static_assert(BUFFERS * stage_bytes <= 65536, "the shared memory of a CU");
     static_assert(threads / WAVE * I::side * I::side * 4 <= BUFFERS * stage_bytes,
                   "a fragment of every wave in shared memory");
@@ -97,7 +97,7 @@ template <class S, int LINES, int EACH> struct carried {
     part held[EACH];
 
     /* Load bytes [from, from + tile_bytes) of k that are before `end`. */
-    DEVICE void fetch(const char *words, uint64_t first, uint64_t lines,
+    DEVICE void fetch(const char *parts, uint64_t first, uint64_t lines,
                       uint64_t row_bytes, uint64_t from, uint64_t end)
     {
         const int at = (int)thread_x() % S::pieces * S::piece_bytes;
@@ -108,7 +108,7 @@ template <class S, int LINES, int EACH> struct carried {
             const uint64_t wanted = first + number % LINES;
             const uint64_t row = wanted < lines ? wanted : lines - 1;
             const char *source =
-                words + (number / LINES * lines + row) * row_bytes + from + at;
+                parts + (number / LINES * lines + row) * row_bytes + from + at;
             held[i] = part(0);
             if (there) held[i] = *(const part *)source;
         }
@@ -138,7 +138,7 @@ template <class S> struct part {
     typedef typename S::P P;
 
     typename I::sums sum[P::accumulators][S::fragments_m][S::fragments_n];
-    typename I::operand a[P::words][S::fragments_m], b[P::words][S::fragments_n];
+    typename I::operand a[P::parts][S::fragments_m], b[P::parts][S::fragments_n];
     int lane, i0, j0; /* its position in the tile */
 
     DEVICE void start()
@@ -161,7 +161,7 @@ template <class S> struct part {
         const int at = step * S::step_bytes + lane / I::side * S::fragment_bytes;
         const int line_a = i0 + lane % I::side, line_b = j0 + lane % I::side;
 #pragma unroll
-        for (int w = 0; w < P::words; w++) {
+        for (int w = 0; w < P::parts; w++) {
 #pragma unroll
             for (int i = 0; i < S::fragments_m; i++)
                 a[w][i] =
@@ -273,13 +273,13 @@ template <class S> struct part {
 template <class S> struct block {
     carried<S, S::tile_m, S::a_each> a;
     carried<S, S::tile_n, S::b_each> b;
-    const char *words_a, *words_b;
+    const char *parts_a, *parts_b;
     uint64_t i0, j0, end;
 
     DEVICE void fetch(const struct hip_gemm &x, uint64_t from)
     {
-        a.fetch(words_a, i0, x.m, x.row_bytes, from, end);
-        b.fetch(words_b, j0, x.n, x.row_bytes, from, end);
+        a.fetch(parts_a, i0, x.m, x.row_bytes, from, end);
+        b.fetch(parts_b, j0, x.n, x.row_bytes, from, end);
     }
     DEVICE void put(char *stage) const
     {
@@ -326,8 +326,8 @@ template <class S> DEVICE void gemm(const struct hip_gemm &x, char *stages)
     t.i0 = (x.first_m + (uint64_t)block_y()) * S::tile_m;
     t.j0 = block_x() * (uint64_t)S::tile_n;
     t.end = to < x.k_bytes ? to : x.k_bytes;
-    t.words_a = x.a + matrix * x.a_stride;
-    t.words_b = x.b + matrix * x.b_stride;
+    t.parts_a = x.a + matrix * x.a_stride;
+    t.parts_b = x.b + matrix * x.b_stride;
     w.start();
     run_tiles(w, t, stages, x, from);
     w.store(x, (float *)stages + thread_x() / WAVE * (S::I::side * S::I::side), matrix,

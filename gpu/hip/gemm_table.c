@@ -20,7 +20,7 @@ static size_t step_bytes(const struct gpu_kernel *k)
 {
     const struct gpu_instruction *i = mfma_table;
     while (i->name && strcmp(i->name, k->instruction) != 0) i++;
-    return (size_t)i->k * word_bytes(k->format);
+    return (size_t)i->k * part_bytes(k->format);
 }
 
 static struct k_cut cut_of(const struct gpu_product *p)
@@ -110,8 +110,8 @@ static int start(const struct gpu_product *p)
 #define COUNT(...)              +1
 
 /* Numbers of the programs, by their names. */
-#define NUMBERS(NAME, WORDS, ACCUMULATORS, PROMOTE)                                      \
-    WORDS_##NAME = (WORDS), SUMS_##NAME = (ACCUMULATORS), PROMOTE_##NAME = (PROMOTE),
+#define NUMBERS(NAME, PARTS, ACCUMULATORS, PROMOTE)                                      \
+    PARTS_##NAME = (PARTS), SUMS_##NAME = (ACCUMULATORS), PROMOTE_##NAME = (PROMOTE),
 enum { GEMM_PROGRAMS(NUMBERS) PROGRAMS_END };
 
 #define WHAT_1       "MFMA, one buffer"
@@ -133,8 +133,8 @@ enum {
 /* A thread has accumulators, the fragments of a k-step, the data that it loads, and
    addresses. */
 #define REGISTERS(PROGRAM, BYTES, M, N, K, WAVE_M, WAVE_N, THREADS, AHEAD)               \
-    (SUMS_##PROGRAM * WAVE_M * WAVE_N / 64 + WORDS_##PROGRAM * (WAVE_M + WAVE_N) / 16 +  \
-     AHEAD * WORDS_##PROGRAM * (M + N) * K * BYTES / 4 / THREADS + 60)
+    (SUMS_##PROGRAM * WAVE_M * WAVE_N / 64 + PARTS_##PROGRAM * (WAVE_M + WAVE_N) / 16 +  \
+     AHEAD * PARTS_##PROGRAM * (M + N) * K * BYTES / 4 / THREADS + 60)
 
 #define GEMM(SET, FORMAT, FAMILY, SIDE, DEPTH, INPUT, RECIPE, PROGRAM, M, N, K, WAVE_M,  \
              WAVE_N, PIPELINE, BUFFERS, AHEAD, MORE)                                     \
@@ -145,7 +145,7 @@ enum {
       .instruction = "mfma." #SIDE "x" #SIDE "x" #DEPTH ".f32." TEXT_##INPUT,            \
       .matrices = FORMAT_F32,                                                            \
       .format = FORMAT,                                                                  \
-      .program = { WORDS_##PROGRAM,                                                      \
+      .program = { PARTS_##PROGRAM,                                                      \
                    0 TERMS_##PROGRAM(COUNT),                                             \
                    { TERMS_##PROGRAM(TERM) },                                            \
                    PROMOTE_##PROGRAM },                                                  \
@@ -154,13 +154,13 @@ enum {
       .tile_k = K,                                                                       \
       .stages = BUFFERS,                                                                 \
       .threads = 64 * (M / WAVE_M) * (N / WAVE_N),                                       \
-      .shared_bytes = BUFFERS * WORDS_##PROGRAM * (M + N) * K * BYTES_##INPUT,           \
+      .shared_bytes = BUFFERS * PARTS_##PROGRAM * (M + N) * K * BYTES_##INPUT,           \
       .registers = REGISTERS(PROGRAM, BYTES_##INPUT, M, N, K, WAVE_M, WAVE_N,            \
                              (64 * (M / WAVE_M) * (N / WAVE_N)), AHEAD),                 \
       .cluster_m = 1,                                                                    \
       .cluster_n = 1,                                                                    \
-      .load_bytes = WORDS_##PROGRAM * (M + N) * BYTES_##INPUT,                           \
-      .read_bytes = WORDS_##PROGRAM * (M / WAVE_M) * (N / WAVE_N) * (WAVE_M + WAVE_N) *  \
+      .load_bytes = PARTS_##PROGRAM * (M + N) * BYTES_##INPUT,                           \
+      .read_bytes = PARTS_##PROGRAM * (M / WAVE_M) * (N / WAVE_N) * (WAVE_M + WAVE_N) *  \
                     BYTES_##INPUT,                                                       \
       .slices_most = SLICES_MAX,                                                        \
       .architectures = SET,                                                              \

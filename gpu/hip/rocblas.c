@@ -45,7 +45,7 @@ static const struct call_row
 const struct gpu_peer peers[] = {
     { "sgemm",        "rocBLAS, FP32",                              FORMAT_F32, false, NULL,       GPU_PEER_SINGLE, &sgemm },
     { "hgemm",        "rocBLAS, f16 in, FP32 accumulated and out",  FORMAT_F32, false, "half",     GPU_PEER_HALF,   &hgemm },
-    { "ootomo3",      "rocBLAS, three f16 products of split words", FORMAT_F32, false, "halfhalf", GPU_PEER,        &ootomo3 },
+    { "ootomo3",      "rocBLAS, three f16 products of split parts", FORMAT_F32, false, "halfhalf", GPU_PEER,        &ootomo3 },
     { "strided",      "rocblas_gemm_strided_batched_ex, FP32 sums", FORMAT_F16, false, NULL,       GPU_PEER,        &single_sums },
     { "pointers",     "rocblas_gemm_batched_ex, FP32 sums",         FORMAT_F16, true,  NULL,       GPU_PEER,        &single_sums },
     { "strided-f16",  "rocblas_gemm_strided_batched_ex, f16 sums",  FORMAT_F16, false, NULL,       GPU_PEER,        &half_sums },
@@ -155,15 +155,15 @@ struct factor {
 };
 
 static struct factor factor_of(const struct gpu_work *w, const struct gpu_peer *peer,
-                               enum bitcut_operand which, int word)
+                               enum bitcut_operand which, int part)
 {
     const struct operand x = operand_of(w, which);
     const struct bitcut_matrix *m = x.matrix;
-    const size_t run = words_row_bytes(FORMAT_F16, x.k) / sizeof(uint16_t);
+    const size_t run = parts_row_bytes(FORMAT_F16, x.k) / sizeof(uint16_t);
     if (!peer->split)
         return (struct factor){ m->each ? (const void *)m->each : m->at, AS_IT_IS,
                                 (int)m->ld, (int64_t)m->stride };
-    return (struct factor){ (const uint16_t *)m->prepared + (size_t)word * x.lines * run,
+    return (struct factor){ (const uint16_t *)m->prepared + (size_t)part * x.lines * run,
                             which == BITCUT_B ? TRANSPOSED : AS_IT_IS, (int)run,
                             (int64_t)(m->prepared_stride / sizeof(uint16_t)) };
 }
@@ -187,10 +187,10 @@ static int start_call(const struct peer_library *x, const struct gpu_peer *peer,
 {
     const struct call_row *row = peer->own;
     const struct bitcut_gemm *g = &w->gemm;
-    const int word_a = row->call[i].a, word_b = row->call[i].b;
-    const struct factor a = factor_of(w, peer, BITCUT_A, word_a),
-                        b = factor_of(w, peer, BITCUT_B, word_b);
-    const int exponent = -w->plan.split_a.scale * (word_a + word_b);
+    const int part_a = row->call[i].a, part_b = row->call[i].b;
+    const struct factor a = factor_of(w, peer, BITCUT_A, part_a),
+                        b = factor_of(w, peer, BITCUT_B, part_b);
+    const int exponent = -w->plan.split_a.scale * (part_a + part_b);
     const union scalar alpha = scalar_of(row, ldexpf(1, exponent)),
                        beta = scalar_of(row, i > 0);
     const int m = (int)g->m, n = (int)g->n, k = (int)g->k, count = (int)g->count;
@@ -212,7 +212,7 @@ int peer_start(const struct peer_library *x, const struct gpu_peer *peer,
     const struct call_row *row = peer->own;
     const struct bitcut_gemm *g = &w->gemm;
     int status = 0;
-    if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX - GPU_WORDS_RUN ||
+    if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX - GPU_PARTS_RUN ||
         g->count > INT_MAX) {
         snprintf(fault, GPU_FAULT_MAX, "rocBLAS requires sizes below 2^31");
         return 1;

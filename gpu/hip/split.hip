@@ -23,9 +23,9 @@ static_assert(SPLIT_THREADS * EACH == LINES * RUN, "a value has one thread");
    largest magnitude.  FNUZ formats have neither -0 nor infinities; they have +0 and the
    NaN in their place. */
 template <int BITS, int PAD, int FRACTION, int BIAS, uint32_t LIMIT, uint32_t NAN_,
-          bool FNUZ, class WORD>
+          bool FNUZ, class PART>
 struct format {
-    typedef WORD word;
+    typedef PART part;
     enum { bits = BITS, pad = PAD, fraction = FRACTION, bias = BIAS, step = 1 << PAD };
     static constexpr bool fnuz = FNUZ;
     static constexpr uint32_t limit = LIMIT, nan = NAN_;
@@ -74,7 +74,7 @@ DEVICE bool overflows_to_infinity(bool negative, const struct hip_rounding &r)
 }
 
 /* Round the FP32 encoding x to a part by any rule; the result is the bits of the part. */
-template <class F> DEVICE uint32_t round_word(uint32_t x, const struct hip_rounding &r)
+template <class F> DEVICE uint32_t round_part(uint32_t x, const struct hip_rounding &r)
 {
     const uint32_t implicit = 1u << F::fraction;
     const bool negative = x >> 31;
@@ -94,8 +94,8 @@ template <class F> DEVICE uint32_t round_word(uint32_t x, const struct hip_round
     if (before || (kept < implicit && (r.flush || (F::fnuz && kept == 0))))
         return F::zero(sign);
     const uint32_t base = (uint32_t)(exponent + below - 1) << F::fraction;
-    const uint32_t word = (base + kept) << F::pad;
-    if (base + kept < F::limit >> F::pad) return sign | word;
+    const uint32_t part = (base + kept) << F::pad;
+    if (base + kept < F::limit >> F::pad) return sign | part;
     return F::beyond(sign, overflows_to_infinity(negative, r));
 }
 
@@ -103,7 +103,7 @@ template <class F> DEVICE uint32_t round_word(uint32_t x, const struct hip_round
 template <class F, bool NEAREST> struct rounded {
     static DEVICE uint32_t of(float x, const struct hip_rounding &r)
     {
-        return round_word<F>(bits_as<uint32_t>(x), r);
+        return round_part<F>(bits_as<uint32_t>(x), r);
     }
 };
 template <> struct rounded<f16, true> {
@@ -113,18 +113,18 @@ template <> struct rounded<f16, true> {
     }
 };
 
-DEVICE float value_of(f16, uint32_t word)
+DEVICE float value_of(f16, uint32_t part)
 {
-    return (float)bits_as<_Float16>((uint16_t)word);
+    return (float)bits_as<_Float16>((uint16_t)part);
 }
-DEVICE float value_of(bf16, uint32_t word) { return bits_as<float>(word << 16); }
-DEVICE float value_of(tf32, uint32_t word) { return bits_as<float>(word); }
+DEVICE float value_of(bf16, uint32_t part) { return bits_as<float>(part << 16); }
+DEVICE float value_of(tf32, uint32_t part) { return bits_as<float>(part); }
 
 /* The residual of x after a part.  It is not used after a part of 8 bits, because kernels
    use one such part (gpu/hip/gemm_rows.h). */
-template <class F> DEVICE float left_of(F, float x, uint32_t word)
+template <class F> DEVICE float left_of(F, float x, uint32_t part)
 {
-    return x - value_of(F(), word);
+    return x - value_of(F(), part);
 }
 DEVICE float left_of(e4m3fnuz, float, uint32_t) { return 0; }
 DEVICE float left_of(e5m2fnuz, float, uint32_t) { return 0; }
@@ -140,19 +140,19 @@ template <class F, bool NEAREST>
 DEVICE void split_run(const struct hip_split &a, float (&x)[EACH], uint64_t line,
                       uint64_t p)
 {
-    typedef typename F::word word;
-    const uint64_t run = (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
+    typedef typename F::part part;
+    const uint64_t run = (a.k + GPU_PARTS_RUN - 1) / GPU_PARTS_RUN * GPU_PARTS_RUN;
     if (p >= run) return;
-    word *to = (word *)(a.words + block_z() * a.prepared_stride) + line * run + p;
+    part *to = (part *)(a.parts + block_z() * a.prepared_stride) + line * run + p;
     for (int j = 0; j < a.count; j++, to += a.lines * run) {
-        run_of<word> made;
+        run_of<part> made;
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
             const uint32_t w = rounded<F, NEAREST>::of(x[e], j ? a.low : a.high);
-            made.at[e] = (word)w;
+            made.at[e] = (part)w;
             x[e] = left_of(F(), x[e], w) * a.scale;
         }
-        *(run_of<word> *)to = made;
+        *(run_of<part> *)to = made;
     }
 }
 
@@ -210,7 +210,7 @@ DEVICE uint32_t find_largest(const struct hip_split &a, uint64_t first, int line
 #pragma unroll
     for (int e = 0; e < RUN / EACH; e++) mine = larger(mine, found[line][e]);
     if (p == 0 && first + line < a.lines)
-        ((uint32_t *)(a.words + block_z() * a.prepared_stride +
+        ((uint32_t *)(a.parts + block_z() * a.prepared_stride +
                       a.largest_at))[first + line] = mine;
     return mine;
 }

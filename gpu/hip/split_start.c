@@ -20,9 +20,9 @@ static bool is_nearest(const struct bitcut_rounding *r)
 
 static const char *kernel_of(const struct bitcut_split *s)
 {
-    switch (format_of(s->word[0].format)) {
+    switch (format_of(s->part[0].format)) {
     case FORMAT_F16:
-        return is_nearest(s->word[0].rounding) && is_nearest(split_low(s))
+        return is_nearest(s->part[0].rounding) && is_nearest(split_low(s))
                    ? "split_f16_nearest"
                    : "split_f16";
     case FORMAT_BF16: return "split_bf16";
@@ -32,13 +32,13 @@ static const char *kernel_of(const struct bitcut_split *s)
     }
 }
 
-static rt_error start(void *words, const struct operand *o, size_t matrices,
+static rt_error start(void *parts, const struct operand *o, size_t matrices,
                       rt_stream stream)
 {
     const size_t runs = divide_up(o->k, SPLIT_K);
-    const uint32_t *largest = words_largest(words, o);
+    const uint32_t *largest = parts_largest(parts, o);
     const struct hip_split x = {
-        .words = words,
+        .parts = parts,
         .from = o->matrix->at,
         .prepared_stride = prepared_stride(o),
         .stride = o->matrix->stride,
@@ -46,13 +46,13 @@ static rt_error start(void *words, const struct operand *o, size_t matrices,
         .k = o->k,
         .ld = o->matrix->ld,
         .largest = largest != NULL,
-        .largest_at = largest ? (uint64_t)((const char *)largest - (char *)words) : 0,
+        .largest_at = largest ? (uint64_t)((const char *)largest - (char *)parts) : 0,
         .parts = largest ? 1 : (uint32_t)smaller(runs, PARTS_MAX),
         .across = o->across,
         .target = o->target,
-        .count = o->split->words,
+        .count = o->split->parts,
         .scale = ldexpf(1, o->split->scale),
-        .high = rounding_of(o->split->word[0].rounding),
+        .high = rounding_of(o->split->part[0].rounding),
         .low = rounding_of(split_low(o->split)),
     };
     const struct hip_launch launch = { (unsigned)divide_up(o->lines, SPLIT_LINES),
@@ -66,6 +66,6 @@ rt_error split_launch(const struct to_split *of, int count, rt_stream stream)
 {
     rt_error status = RT_SUCCESS;
     for (int i = 0; i < count && status == RT_SUCCESS; i++)
-        status = start(of[i].words, &of[i].operand, of[i].count, stream);
+        status = start(of[i].parts, &of[i].operand, of[i].count, stream);
     return status;
 }

@@ -391,7 +391,7 @@ int gemm_run(const struct gpu_work *w, const struct gpu_memory memory[4], int de
     return told;
 }
 
-static rt_error split_there(struct copied *x, void *words, const struct gpu_work *w,
+static rt_error split_there(struct copied *x, void *parts, const struct gpu_work *w,
                             enum bitcut_operand which)
 {
     struct gpu_work there = *w;
@@ -402,7 +402,7 @@ static rt_error split_there(struct copied *x, void *words, const struct gpu_work
                                      count && length
                                          ? ((count - 1) * m->ld + length) * sizeof(float)
                                          : 0 };
-    const struct gpu_memory to = { words, gemm_words(w, which) };
+    const struct gpu_memory to = { parts, gemm_parts(w, which) };
     rt_error status = translate(m, &x[0], &from, NULL, 1);
     if (status == RT_SUCCESS) status = bring(&x[0], whole_of(&from));
     if (status == RT_SUCCESS) status = reserve(&x[1], &to);
@@ -410,17 +410,17 @@ static rt_error split_there(struct copied *x, void *words, const struct gpu_work
     const struct to_split of = { x[1].memory, o, 1 }; /* aligned */
     if (status == RT_SUCCESS) status = split_launch(&of, 1, NULL);
     if (status == RT_SUCCESS) status = rt_device_wait();
-    if (status == RT_SUCCESS) status = copy_back(words, of.words, to.bytes);
+    if (status == RT_SUCCESS) status = copy_back(parts, of.parts, to.bytes);
     return status;
 }
 
-int gemm_split(void *words, const struct gpu_work *w, enum bitcut_operand which,
+int gemm_split(void *parts, const struct gpu_work *w, enum bitcut_operand which,
                int device, char *fault)
 {
     struct copied x[2] = { { 0 } };
     int before;
     rt_error status = device_enter(&before, device);
-    if (status == RT_SUCCESS) status = split_there(x, words, w, which);
+    if (status == RT_SUCCESS) status = split_there(x, parts, w, which);
     status = copied_clear(x, 2, status);
     const int told = fault_of(fault, status);
     device_leave(before);

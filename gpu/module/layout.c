@@ -24,7 +24,7 @@ int format_of(const struct bitcut_format *row)
 
 int format_low_of(const struct bitcut_split *s)
 {
-    return format_of(s->word[s->words - 1].format);
+    return format_of(s->part[s->parts - 1].format);
 }
 
 struct operand operand_of(const struct gpu_work *w, enum bitcut_operand which)
@@ -46,40 +46,40 @@ struct operand operand_of(const struct gpu_work *w, enum bitcut_operand which)
                                                  g->k };
 }
 
-size_t words_line_bytes(const struct operand *x)
+size_t parts_line_bytes(const struct operand *x)
 {
-    return words_row_bytes(format_of(x->split->word[0].format), x->k);
+    return parts_row_bytes(format_of(x->split->part[0].format), x->k);
 }
 
-size_t words_low_line_bytes(const struct operand *x)
+size_t parts_low_line_bytes(const struct operand *x)
 {
-    return words_row_bytes(format_low_of(x->split), x->k);
+    return parts_row_bytes(format_low_of(x->split), x->k);
 }
 
 /* Bytes of the parts, without the data that follows them. */
-static size_t words_alone(const struct operand *x)
+static size_t parts_alone(const struct operand *x)
 {
-    const size_t low = (size_t)x->split->words - 1;
-    return x->lines * (words_line_bytes(x) + low * words_low_line_bytes(x));
+    const size_t low = (size_t)x->split->parts - 1;
+    return x->lines * (parts_line_bytes(x) + low * parts_low_line_bytes(x));
 }
 
-size_t words_bytes(const struct operand *x)
+size_t parts_bytes(const struct operand *x)
 {
-    return words_alone(x) + (x->equilibrate ? x->lines * sizeof(uint32_t) : 0);
+    return parts_alone(x) + (x->equilibrate ? x->lines * sizeof(uint32_t) : 0);
 }
 
 size_t prepared_stride(const struct operand *x)
 {
-    return divide_up(words_bytes(x), GPU_ALIGNMENT) * GPU_ALIGNMENT;
+    return divide_up(parts_bytes(x), GPU_ALIGNMENT) * GPU_ALIGNMENT;
 }
 
-const uint32_t *words_largest(const void *words, const struct operand *x)
+const uint32_t *parts_largest(const void *parts, const struct operand *x)
 {
-    return x->equilibrate ? (const uint32_t *)((const char *)words + words_alone(x))
+    return x->equilibrate ? (const uint32_t *)((const char *)parts + parts_alone(x))
                           : NULL;
 }
 
-size_t words_made(const struct gpu_work *w, const struct operand *x)
+size_t parts_made(const struct gpu_work *w, const struct operand *x)
 {
     if (x->matrix->prepared) return 0;
     return x->matrix->stride ? w->gemm.count : 1;
@@ -87,7 +87,7 @@ size_t words_made(const struct gpu_work *w, const struct operand *x)
 
 struct k_cut k_cut_of(size_t k, int slices, int format, size_t step_bytes)
 {
-    const size_t steps = divide_up(k * word_bytes(format), step_bytes);
+    const size_t steps = divide_up(k * part_bytes(format), step_bytes);
     const size_t each = divide_up(steps, (size_t)slices);
     return (struct k_cut){ steps * step_bytes, each * step_bytes,
                            steps ? (int)divide_up(steps, each) : 1 };

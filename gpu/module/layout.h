@@ -15,7 +15,7 @@ extern "C" {
 #define LAYOUT_CONSTANT static inline
 #endif
 
-LAYOUT_CONSTANT size_t word_bytes(int format)
+LAYOUT_CONSTANT size_t part_bytes(int format)
 {
     return format == FORMAT_TF32                           ? 4
            : format == FORMAT_F16 || format == FORMAT_BF16 ? 2
@@ -23,10 +23,10 @@ LAYOUT_CONSTANT size_t word_bytes(int format)
 }
 
 /* Bytes of a line of one part. */
-LAYOUT_CONSTANT size_t words_row_bytes(int format, size_t k)
+LAYOUT_CONSTANT size_t parts_row_bytes(int format, size_t k)
 {
-    return (k / GPU_WORDS_RUN + (k % GPU_WORDS_RUN != 0)) * GPU_WORDS_RUN *
-           word_bytes(format);
+    return (k / GPU_PARTS_RUN + (k % GPU_PARTS_RUN != 0)) * GPU_PARTS_RUN *
+           part_bytes(format);
 }
 
 /* The format of parts, FORMAT_..., that a row of the format table is; the rows belong to
@@ -55,15 +55,15 @@ struct operand {
 struct operand operand_of(const struct gpu_work *w, enum bitcut_operand which);
 
 /* Bytes of a line of the first part, and of a line of each other part. */
-size_t words_line_bytes(const struct operand *x);
-size_t words_low_line_bytes(const struct operand *x);
+size_t parts_line_bytes(const struct operand *x);
+size_t parts_low_line_bytes(const struct operand *x);
 
 /* Bytes of all parts, and of the data that follows them. */
-size_t words_bytes(const struct operand *x);
+size_t parts_bytes(const struct operand *x);
 
 /* The number of matrices from which parts are made: 0 if the parts are prepared, 1 if all
    GEMMs share the matrix. */
-size_t words_made(const struct gpu_work *work, const struct operand *x);
+size_t parts_made(const struct gpu_work *work, const struct operand *x);
 
 /* Bytes from the parts of one matrix to the parts of the next, in the output of the split
    pass. */
@@ -71,7 +71,7 @@ size_t prepared_stride(const struct operand *x);
 
 /* The address of the largest magnitudes of equilibrated lines; NULL: lines are not
    equilibrated. */
-const uint32_t *words_largest(const void *words, const struct operand *x);
+const uint32_t *parts_largest(const void *parts, const struct operand *x);
 
 /* How split-K divides k, in bytes of a line: slices of slice_bytes; the last slice takes
    the remainder.  The number of slices is at least one, and no other slice is empty. */

@@ -89,7 +89,7 @@ enum { GPU_COUNT_MAX = 65535 };
    number of instructions of accumulator 0 after which it is promoted (0: never): struct
    bitcut_recipe (lib/gemm/recipe.h) without tiles. */
 struct gpu_program {
-    int words, terms;
+    int parts, terms;
     struct recipe_term term[RECIPE_TERMS_MAX];
     int promote;
 };
@@ -335,13 +335,13 @@ struct gpu_device {
 };
 
 /* The layout of parts in memory.  Parts lie line by line, where a line is a row of A or a
-   column of B.  k is ascending, and padded with +0 to whole runs of GPU_WORDS_RUN
+   column of B.  k is ascending, and padded with +0 to whole runs of GPU_PARTS_RUN
    elements, the k of the longest k-step.  Part j of element p of line i is element (j *
    lines + i) * run(k) + p, with 16 bits, or 32 for tf32, or 8.  If parts after the first
    have another format, part j of element p of line i is element ((j - 1) * lines + i) *
    run(k) + p after all lines of the first part.  The parts of equilibrated lines are
    followed by the largest finite magnitude of each line, a 32-bit FP32 encoding. */
-enum { GPU_WORDS_RUN = 32 };
+enum { GPU_PARTS_RUN = 32 };
 
 /* Alignment of parts and workspaces in device memory, in bytes. */
 enum { GPU_ALIGNMENT = 256 };
@@ -420,11 +420,11 @@ struct gpu_module {
     /* Bytes of the parts of an operand.  The function reads the sizes, the plan's split,
        and whether lines are equilibrated; functions that make parts also read the plan's
        target.  NULL, as all functions up to `reaches`: the module has no kernels. */
-    size_t (*words)(const struct gpu_work *work, enum bitcut_operand operand);
+    size_t (*parts)(const struct gpu_work *work, enum bitcut_operand operand);
 
     /* Make the parts of an operand of one GEMM, and wait.  Both are in host memory.  No
        kernel is read. */
-    int (*split)(void *words, const struct gpu_work *work, enum bitcut_operand operand,
+    int (*split)(void *parts, const struct gpu_work *work, enum bitcut_operand operand,
                  int device, char *fault);
 
     /* Run GEMMs whose matrices, and pointers to them, are in host memory, and wait.
@@ -440,7 +440,7 @@ struct gpu_module {
        which may be capturing a graph.  `workspace` is device memory of workspace() bytes
        that belongs to the GEMM until it ends; NULL if this is 0.  The query reads only
        the layouts and strides of the matrices, and whether parts are NULL. */
-    int (*prepare)(void *words, const struct gpu_work *work, enum bitcut_operand operand,
+    int (*prepare)(void *parts, const struct gpu_work *work, enum bitcut_operand operand,
                    int device, void *stream, char *fault);
     size_t (*workspace)(const struct gpu_work *work);
     int (*start)(const struct gpu_work *work, void *workspace, int device, void *stream,

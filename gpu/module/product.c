@@ -25,12 +25,12 @@ void device_leave(int before)
 
 /* --- operands --------------------------------------------------------------------- */
 
-static struct words words_of(const struct operand *x)
+static struct parts parts_of(const struct operand *x)
 {
     const struct bitcut_matrix *m = x->matrix;
     const size_t own = m->stride ? prepared_stride(x) : 0;
-    return (struct words){ m->prepared, x->lines, words_line_bytes(x),
-                           words_low_line_bytes(x), m->prepared ? m->prepared_stride : own };
+    return (struct parts){ m->prepared, x->lines, parts_line_bytes(x),
+                           parts_low_line_bytes(x), m->prepared ? m->prepared_stride : own };
 }
 
 /* --- what lies where -------------------------------------------------------------- */
@@ -42,7 +42,7 @@ static struct elements elements_of(const struct bitcut_matrix *x)
 
 /* The areas of a workspace: parts of A and of B, unless they are prepared, and the
    kernel's area. */
-struct parts {
+struct areas {
     size_t a, b, kernel; /* bytes */
 };
 
@@ -56,8 +56,8 @@ static struct gpu_product product_of(const struct gpu_work *w)
         .m = g->m,
         .n = g->n,
         .k = g->k,
-        .a = words_of(&a),
-        .b = words_of(&b),
+        .a = parts_of(&a),
+        .b = parts_of(&b),
         .scale = w->plan.scale,
         .alpha = float_of(g->alpha),
         .beta = float_of(g->beta),
@@ -68,12 +68,12 @@ static struct gpu_product product_of(const struct gpu_work *w)
     return p;
 }
 
-static struct parts parts_of(const struct gpu_work *w)
+static struct areas areas_of(const struct gpu_work *w)
 {
     const struct operand a = operand_of(w, BITCUT_A), b = operand_of(w, BITCUT_B);
     const struct gpu_product p = product_of(w);
-    return (struct parts){ words_made(w, &a) * prepared_stride(&a),
-                           words_made(w, &b) * prepared_stride(&b),
+    return (struct areas){ parts_made(w, &a) * prepared_stride(&a),
+                           parts_made(w, &b) * prepared_stride(&b),
                            w->kernel->workspace ? w->kernel->workspace(&p) : 0 };
 }
 
@@ -81,21 +81,21 @@ size_t gemm_workspace(const struct gpu_work *w)
 {
     if (gpu_work_emulates(w)) return emulation_code.workspace(w);
     if (!w->kernel->launch) return 0;
-    const struct parts parts = parts_of(w);
-    return parts.a + parts.b + parts.kernel;
+    const struct areas areas = areas_of(w);
+    return areas.a + areas.b + areas.kernel;
 }
 
-size_t gemm_words(const struct gpu_work *w, enum bitcut_operand which)
+size_t gemm_parts(const struct gpu_work *w, enum bitcut_operand which)
 {
     const struct operand x = operand_of(w, which);
-    return words_bytes(&x);
+    return parts_bytes(&x);
 }
 
 /* --- starting --------------------------------------------------------------------- */
 
 /* Make the parts that do not exist yet: the parts of A at the start of the workspace, the
    parts of B after them. */
-static rt_error words_make(struct gpu_product *p, const struct gpu_work *w,
+static rt_error parts_make(struct gpu_product *p, const struct gpu_work *w,
                            char *workspace, rt_stream stream)
 {
     const struct operand a = operand_of(w, BITCUT_A), b = operand_of(w, BITCUT_B);
@@ -103,11 +103,11 @@ static rt_error words_make(struct gpu_product *p, const struct gpu_work *w,
     int count = 0;
     if (!a.matrix->prepared)
         p->a.at = workspace,
-        of[count++] = (struct to_split){ workspace, a, words_made(w, &a) };
-    workspace += words_made(w, &a) * prepared_stride(&a);
+        of[count++] = (struct to_split){ workspace, a, parts_made(w, &a) };
+    workspace += parts_made(w, &a) * prepared_stride(&a);
     if (!b.matrix->prepared)
         p->b.at = workspace,
-        of[count++] = (struct to_split){ workspace, b, words_made(w, &b) };
+        of[count++] = (struct to_split){ workspace, b, parts_made(w, &b) };
     p->behind_split = count && p->k; /* there are lines and matrices */
     return split_launch(of, count, stream);
 }
@@ -115,12 +115,12 @@ static rt_error words_make(struct gpu_product *p, const struct gpu_work *w,
 static rt_error product_start(const struct gpu_work *w, char *workspace, rt_stream stream)
 {
     const struct operand a = operand_of(w, BITCUT_A), b = operand_of(w, BITCUT_B);
-    const struct parts parts = parts_of(w);
+    const struct areas areas = areas_of(w);
     struct gpu_product p = product_of(w);
     p.stream = stream;
-    p.workspace = workspace + parts.a + parts.b;
-    const rt_error status = words_make(&p, w, workspace, stream);
-    p.lines = (struct lines){ words_largest(p.a.at, &a), words_largest(p.b.at, &b),
+    p.workspace = workspace + areas.a + areas.b;
+    const rt_error status = parts_make(&p, w, workspace, stream);
+    p.lines = (struct lines){ parts_largest(p.a.at, &a), parts_largest(p.b.at, &b),
                               p.a.stride / sizeof(uint32_t),
                               p.b.stride / sizeof(uint32_t), w->plan.target };
     return status == RT_SUCCESS ? (rt_error)w->kernel->launch(&p) : status;
@@ -136,10 +136,10 @@ rt_error work_start(const struct gpu_work *w, void *workspace, rt_stream stream)
 
 /* --- what the module has ---------------------------------------------------------- */
 
-int gemm_prepare(void *words, const struct gpu_work *w, enum bitcut_operand which,
+int gemm_prepare(void *parts, const struct gpu_work *w, enum bitcut_operand which,
                  int device, void *stream, char *fault)
 {
-    const struct to_split of = { words, operand_of(w, which), 1 };
+    const struct to_split of = { parts, operand_of(w, which), 1 };
     int before;
     rt_error status = device_enter(&before, device);
     if (status == RT_SUCCESS) status = split_launch(&of, 1, (rt_stream)stream);

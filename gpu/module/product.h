@@ -15,10 +15,10 @@
 extern "C" {
 #endif
 
-/* --- a GEMM of words -------------------------------------------------------------- */
+/* --- a GEMM of parts -------------------------------------------------------------- */
 
 /* Parts of one operand in device memory, in the layout of gpu/module/module.h. */
-struct words {
+struct parts {
     const void *at;
     size_t lines, row_bytes; /* bytes of a line of the first part,                      */
     size_t low_row_bytes;    /* and of a line of the other parts                        */
@@ -45,7 +45,7 @@ struct elements {
 struct gpu_product {
     const struct gpu_kernel *kernel;
     size_t count, m, n, k;
-    struct words a, b;
+    struct parts a, b;
     struct lines lines;
     int scale; /* of the low parts */
     float alpha, beta;
@@ -64,7 +64,7 @@ enum { SLICES_MAX = 65535 };
 
 /* Parts to be made, of `count` matrices of an operand. */
 struct to_split {
-    void *words;
+    void *parts;
     struct operand operand;
     size_t count;
 };
@@ -136,12 +136,12 @@ extern const struct gpu_timer timer; /* in gpu/module/timer.c; uses the function
 int batch_run(const struct gpu_batch *batch, const struct gpu_instruction *instruction,
               enum gpu_variant variant, int device, char *fault);
 
-size_t gemm_words(const struct gpu_work *work, enum bitcut_operand which);
-int gemm_split(void *words, const struct gpu_work *work, enum bitcut_operand which,
+size_t gemm_parts(const struct gpu_work *work, enum bitcut_operand which);
+int gemm_split(void *parts, const struct gpu_work *work, enum bitcut_operand which,
                int device, char *fault);
 int gemm_run(const struct gpu_work *work, const struct gpu_memory memory[4], int device,
              char *fault);
-int gemm_prepare(void *words, const struct gpu_work *work, enum bitcut_operand which,
+int gemm_prepare(void *parts, const struct gpu_work *work, enum bitcut_operand which,
                  int device, void *stream, char *fault);
 size_t gemm_workspace(const struct gpu_work *work);
 int gemm_start(const struct gpu_work *work, void *workspace, int device, void *stream,

@@ -27,7 +27,7 @@ struct gpu_session {
     struct buffer a, b, d;        /* matrices, one after the other */
     struct buffer each_a, each_b,
         each_d; /* addresses of the matrices, for entrants that take pointers */
-    struct buffer words_a, words_b, workspace;
+    struct buffer parts_a, parts_b, workspace;
     struct bitcut_gemm gemm; /* D = A B on these matrices */
     struct stopwatch watch;
 };
@@ -133,7 +133,7 @@ static void session_end(struct gpu_session *s)
 {
     struct buffer *const all[] = { &s->a,       &s->b,       &s->d,
                                    &s->each_a,  &s->each_b,  &s->each_d,
-                                   &s->words_a, &s->words_b, &s->workspace };
+                                   &s->parts_a, &s->parts_b, &s->workspace };
     int before;
     device_enter(&before, s->device);
     stopwatch_end(&s->watch);
@@ -176,7 +176,7 @@ static int session_begin(struct gpu_session **session, struct gpu_library *libra
 
 /* --- one start of an entrant ------------------------------------------------------ */
 
-static bool has_words(const struct gpu_entrant *e)
+static bool has_parts(const struct gpu_entrant *e)
 {
     return e->kernel ? e->kernel->launch != NULL : e->peer->split != NULL;
 }
@@ -186,10 +186,10 @@ static bool takes_pointers(const struct gpu_entrant *e)
     return e->kernel ? e->pointers : e->peer->pointers;
 }
 
-static void words_set(struct bitcut_matrix *m, const struct buffer *words,
+static void parts_set(struct bitcut_matrix *m, const struct buffer *parts,
                       struct operand x)
 {
-    m->prepared = words->at;
+    m->prepared = parts->at;
     m->prepared_stride = prepared_stride(&x);
 }
 
@@ -199,9 +199,9 @@ static struct gpu_work work_of(const struct gpu_session *s, const struct gpu_ent
 {
     struct gpu_work w = { .kernel = e->kernel, .gemm = s->gemm, .plan = e->plan };
     if (e->emulation) w.emulation = *e->emulation;
-    if (has_words(e) && e->part != GPU_WHOLE) {
-        words_set(&w.gemm.a, &s->words_a, operand_of(&w, BITCUT_A));
-        words_set(&w.gemm.b, &s->words_b, operand_of(&w, BITCUT_B));
+    if (has_parts(e) && e->part != GPU_WHOLE) {
+        parts_set(&w.gemm.a, &s->parts_a, operand_of(&w, BITCUT_A));
+        parts_set(&w.gemm.b, &s->parts_b, operand_of(&w, BITCUT_B));
     }
     if (takes_pointers(e)) {
         w.gemm.a.each = (const void *const *)s->each_a.at;
@@ -211,12 +211,12 @@ static struct gpu_work work_of(const struct gpu_session *s, const struct gpu_ent
     return w;
 }
 
-static rt_error words_start(const struct gpu_session *s, const struct gpu_entrant *e)
+static rt_error parts_start(const struct gpu_session *s, const struct gpu_entrant *e)
 {
     const struct gpu_work w = work_of(s, e);
     const struct to_split of[] = {
-        { s->words_a.at, operand_of(&w, BITCUT_A), s->count },
-        { s->words_b.at, operand_of(&w, BITCUT_B), s->count },
+        { s->parts_a.at, operand_of(&w, BITCUT_A), s->count },
+        { s->parts_b.at, operand_of(&w, BITCUT_B), s->count },
     };
     return split_launch(of, 2, s->watch.stream);
 }
@@ -225,8 +225,8 @@ static int product_of_peer(const struct gpu_session *s, const struct gpu_entrant
                            char *fault)
 {
     struct gpu_entrant product = *e;
-    if (has_words(e)) {
-        const rt_error status = e->part == GPU_WHOLE ? words_start(s, e) : RT_SUCCESS;
+    if (has_parts(e)) {
+        const rt_error status = e->part == GPU_WHOLE ? parts_start(s, e) : RT_SUCCESS;
         if (status != RT_SUCCESS) return fault_of(fault, status);
         product.part = GPU_PRODUCT;
     }
@@ -237,7 +237,7 @@ static int product_of_peer(const struct gpu_session *s, const struct gpu_entrant
 static int entrant_start(const struct gpu_session *s, const struct gpu_entrant *e,
                          char *fault)
 {
-    if (e->part == GPU_SPLIT) return fault_of(fault, words_start(s, e));
+    if (e->part == GPU_SPLIT) return fault_of(fault, parts_start(s, e));
     if (!e->kernel) return product_of_peer(s, e, fault);
     const struct gpu_work w = work_of(s, e);
     return fault_of(fault, work_start(&w, s->workspace.at, s->watch.stream));
@@ -250,18 +250,18 @@ static rt_error entrant_prepare(struct gpu_session *s, const struct gpu_entrant 
 {
     struct gpu_work w = work_of(s, e);
     rt_error status = rt_fill_start(s->d.at, 0xff, s->d.bytes, s->watch.stream);
-    if (has_words(e)) {
+    if (has_parts(e)) {
         const struct operand a = operand_of(&w, BITCUT_A), b = operand_of(&w, BITCUT_B);
         if (status == RT_SUCCESS)
-            status = buffer_reserve(&s->words_a, s->count * prepared_stride(&a));
+            status = buffer_reserve(&s->parts_a, s->count * prepared_stride(&a));
         if (status == RT_SUCCESS)
-            status = buffer_reserve(&s->words_b, s->count * prepared_stride(&b));
+            status = buffer_reserve(&s->parts_b, s->count * prepared_stride(&b));
     }
     w = work_of(s, e);
     if (e->kernel && status == RT_SUCCESS)
         status = buffer_reserve(&s->workspace, gemm_workspace(&w));
-    return status == RT_SUCCESS && has_words(e) && e->part == GPU_PRODUCT
-               ? words_start(s, e)
+    return status == RT_SUCCESS && has_parts(e) && e->part == GPU_PRODUCT
+               ? parts_start(s, e)
                : status;
 }
 

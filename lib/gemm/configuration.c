@@ -19,9 +19,9 @@
 const struct configuration_field configuration_fields[] = {
     { "split-a", "split", CONFIGURATION_SPLIT, AT(split_a, split_a), 0, 0, NULL },
     { "split-b", "split_b", CONFIGURATION_SPLIT, AT(split_b, split_b), 0, 0, NULL },
-    { "high", "high", CONFIGURATION_ROUNDING, AT(high, split_a.word[0].rounding), 0, 0,
+    { "high", "high", CONFIGURATION_ROUNDING, AT(high, split_a.part[0].rounding), 0, 0,
       NULL },
-    { "low", "low", CONFIGURATION_ROUNDING, AT(low, split_a.word[1].rounding), 0, 0,
+    { "low", "low", CONFIGURATION_ROUNDING, AT(low, split_a.part[1].rounding), 0, 0,
       NULL },
     { "sum-rounding", "sum_rounding", CONFIGURATION_SUM_ROUNDING, AT_BOTH(sum_rounding),
       0, 0, NULL },

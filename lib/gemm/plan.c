@@ -115,12 +115,12 @@ void gemm_give(struct bitcut_gemm *to, const struct bitcut_gemm *g)
 /* A split of the GEMM, with the variations of the GEMM applied. */
 static struct bitcut_split split_of(const struct bitcut_gemm *g,
                                     const struct bitcut_split *own,
-                                    const struct bitcut_format *words)
+                                    const struct bitcut_format *parts)
 {
     const struct bitcut_split *row = own ? own : g->recipe->split;
-    struct bitcut_split s = row ? *row : split_plain(words);
-    if (g->high) s.word[0].rounding = g->high;
-    for (int i = 1; g->low && i < s.words; i++) s.word[i].rounding = g->low;
+    struct bitcut_split s = row ? *row : split_plain(parts);
+    if (g->high) s.part[0].rounding = g->high;
+    for (int i = 1; g->low && i < s.parts; i++) s.part[i].rounding = g->low;
     if (g->scale != BITCUT_UNSET) s.scale = g->scale;
     s.seed = 2 * (uint64_t)g->round_seed;
     return s;
@@ -183,17 +183,17 @@ static struct gemm_plan plan_of(const struct bitcut_gemm *g,
                            .order = order_of(g->order),
                            .start = g->start,
                            .scaling = g->scaling };
-    p.integer = p.split_a.words == 1 && p.split_b.words == 1 &&
-                format_is_integer(p.split_a.word[0].format) &&
-                format_is_integer(p.split_b.word[0].format);
+    p.integer = p.split_a.parts == 1 && p.split_b.parts == 1 &&
+                format_is_integer(p.split_a.part[0].format) &&
+                format_is_integer(p.split_b.part[0].format);
     memcpy(p.epilogue, g->epilogue, sizeof p.epilogue);
     epilogue_write(p.epilogue_name, *p.epilogue ? p.epilogue : epilogues->step);
     p.round_seed = g->round_seed;
     p.sum_rounding = g->sum_rounding;
     p.split_b.seed++; /* the same values are rounded apart in A and B */
     p.target = equilibrate_target(&p.split_a);
-    p.scale = p.split_a.words > 1   ? p.split_a.scale
-              : p.split_b.words > 1 ? p.split_b.scale
+    p.scale = p.split_a.parts > 1   ? p.split_a.scale
+              : p.split_b.parts > 1 ? p.split_b.scale
                                     : 0;
     if (p.dropped_term && r->dropped_term.a)
         add_term(&p, r->dropped_term); /* otherwise recipe_takes() refuses it */
@@ -253,7 +253,7 @@ static size_t integer_products(const struct gemm_plan *p, int accumulator)
     size_t count = 0;
     for (int i = 0; i < p->terms; i++)
         count += p->term[i].accumulator == accumulator &&
-                 format_is_integer(p->split_a.word[p->term[i].a].format);
+                 format_is_integer(p->split_a.part[p->term[i].a].format);
     return count;
 }
 
@@ -286,8 +286,8 @@ static enum bitcut_status check_carried(const struct gemm_plan *p,
 {
     const struct bitcut_format *const operand[] = { matrix_format(&g->a),
                                                     matrix_format(&g->b) },
-                                      *const word[] = { p->split_a.word[0].format,
-                                                        p->split_b.word[0].format };
+                                      *const part[] = { p->split_a.part[0].format,
+                                                        p->split_b.part[0].format };
     if (p->terms > 1 || p->promote || p->tile_k || p->sum_rounding || p->equilibrate ||
         p->order.partial_format || g->high || g->low || g->scaling)
         return fault_set(
@@ -296,10 +296,10 @@ static enum bitcut_status check_carried(const struct gemm_plan *p,
             "no promotion, tile, split, rounding, format of partial sums, "
             "equilibration or scaling");
     for (int i = 0; i < 2; i++)
-        if (format_is_integer(operand[i]) && operand[i] != word[i])
+        if (format_is_integer(operand[i]) && operand[i] != part[i])
             return fault_set(f, BITCUT_BAD_ARGUMENT,
                              "%c has the format %s, but the unit multiplies %s", "AB"[i],
-                             operand[i] -> name, word[i] -> name);
+                             operand[i] -> name, part[i] -> name);
     return BITCUT_OK;
 }
 
@@ -339,10 +339,10 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm
 }
 
 const struct bitcut_unit *gemm_plan_reader(const struct gemm_plan *p,
-                                           enum bitcut_operand operand, int word)
+                                           enum bitcut_operand operand, int part)
 {
     for (int i = 0; i < p->terms; i++)
-        if ((operand == BITCUT_A ? p->term[i].a : p->term[i].b) == word)
+        if ((operand == BITCUT_A ? p->term[i].a : p->term[i].b) == part)
             return p->unit[i];
     return NULL;
 }

@@ -32,7 +32,7 @@ struct gemm_faults {
 
     /* Change the parts of element k of a line.  They are FP32 encodings of numbers that
        the formats of the parts can represent, before and after.  NULL: no change. */
-    void (*respell)(uint32_t *word, const void *context, enum bitcut_operand operand,
+    void (*respell)(uint32_t *part, const void *context, enum bitcut_operand operand,
                     size_t line, size_t k);
     const void *context;
 };
@@ -103,7 +103,7 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *plan, const struct bitcut_ge
    units of other terms read it in the same way (emu/unit.h).  NULL: no term has this
    part. */
 const struct bitcut_unit *gemm_plan_reader(const struct gemm_plan *plan,
-                                           enum bitcut_operand operand, int word);
+                                           enum bitcut_operand operand, int part);
 
 /* Write the decisions of the plan to g, so that nothing of it is open.  Its splits are
    g->split_a and g->split_b if they were set, otherwise the splits of the plan's recipe.

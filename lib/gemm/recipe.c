@@ -286,11 +286,11 @@ static enum bitcut_status add_term(int level[RECIPE_ACCUMULATORS_MAX],
                                    struct recipe_term t, struct fault *f)
 {
     int *at = &level[t.accumulator];
-    if (t.a >= split.a->words || t.b >= split.b->words)
+    if (t.a >= split.a->parts || t.b >= split.b->parts)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "recipe %s needs more parts than split %s has", r->name,
-                         (t.a >= split.a->words ? split.a : split.b)->name);
-    const int product = split.a->word[t.a].level + split.b->word[t.b].level;
+                         (t.a >= split.a->parts ? split.a : split.b)->name);
+    const int product = split.a->part[t.a].level + split.b->part[t.b].level;
     *at = *at == EMPTY ? product : *at - t.scaled;
     return split.scale && *at != product ? refuse_scales(r, f) : BITCUT_OK;
 }
@@ -310,14 +310,14 @@ enum bitcut_status recipe_takes(const struct bitcut_recipe *r,
                                 const struct bitcut_split *split_b, bool dropped_term,
                                 struct fault *f)
 {
-    const bool low_a = split_a->words > 1, low_b = split_b->words > 1;
+    const bool low_a = split_a->parts > 1, low_b = split_b->parts > 1;
     const struct pair split = { split_a, split_b,
                                 low_a   ? split_a->scale
                                 : low_b ? split_b->scale
                                         : 0 };
     int level[RECIPE_ACCUMULATORS_MAX];
     for (int i = 0; i < RECIPE_ACCUMULATORS_MAX; i++) level[i] = EMPTY;
-    if (dropped_term && (split_parts(split_a) != 2 || split_parts(split_b) != 2 ||
+    if (dropped_term && (split_own_parts(split_a) != 2 || split_own_parts(split_b) != 2 ||
                          r->dropped_term.a != 1))
         return fault_set(
             f, BITCUT_BAD_ARGUMENT,

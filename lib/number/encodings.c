@@ -349,11 +349,11 @@ enum bitcut_status bitcut_split_array(void *const array[3],
 {
     if (!split || !array || (count && !x)) return BITCUT_BAD_ARGUMENT;
     for (size_t i = 0; i < count; i++) {
-        uint64_t word[SPLIT_WORDS_MAX];
-        split_words_at(word, split, x[i], i);
-        for (int w = 0; w < split->words; w++)
+        uint64_t part[SPLIT_PARTS_MAX];
+        split_apply_at(part, split, x[i], i);
+        for (int w = 0; w < split->parts; w++)
             if (array[w])
-                element_set(array[w], format_bytes(split->word[w].format), i, word[w]);
+                element_set(array[w], format_bytes(split->part[w].format), i, part[w]);
     }
     return BITCUT_OK;
 }

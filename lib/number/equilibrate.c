@@ -9,8 +9,8 @@
 int equilibrate_target(const struct bitcut_split *s)
 {
     int target = 14;
-    for (int i = 0; i < s->words; i++) {
-        const struct split_word *w = &s->word[i];
+    for (int i = 0; i < s->parts; i++) {
+        const struct split_part *w = &s->part[i];
         const int most =
             format_emax(w->format) - !format_is_integer(w->format) - w->level * s->scale;
         if ((i == 0 || w->copy) && most < target) target = most;
@@ -21,23 +21,23 @@ int equilibrate_target(const struct bitcut_split *s)
 /* Number of powers of two by which an integer low part may exceed its emax.  Up to twice
    the limit it saturates by at most one unit; with rounding to nearest, the part before
    leaves at most half of its last bit. */
-static int saturates_by(const struct bitcut_split *s, int word)
+static int saturates_by(const struct bitcut_split *s, int part)
 {
-    if (word == 0 || !format_is_integer(s->word[word].format)) return 0;
-    return 1 + round_is_nearest(s->word[word - 1].rounding);
+    if (part == 0 || !format_is_integer(s->part[part].format)) return 0;
+    return 1 + round_is_nearest(s->part[part - 1].rounding);
 }
 
-/* Whether values below 2^(exponent + 1) have no low part that overflows.  Otherwise *word
+/* Whether values below 2^(exponent + 1) have no low part that overflows.  Otherwise *part
    is the first low part that overflows, and *most is the largest power of two that it may
    be multiplied by. */
-static bool low_words_fit(int *word, int *most, const struct bitcut_split *s,
+static bool low_parts_fit(int *part, int *most, const struct bitcut_split *s,
                           int exponent)
 {
     int left = exponent; /* exponent of the residual of the parts before */
-    for (int i = 0; i < s->words; i++) {
-        const struct split_word *w = &s->word[i];
+    for (int i = 0; i < s->parts; i++) {
+        const struct split_part *w = &s->part[i];
         if (w->copy) continue;
-        *word = i;
+        *part = i;
         *most = format_emax(w->format) + saturates_by(s, i) - left;
         if (w->level * s->scale > *most) return false;
         left -= w->format->fraction_bits;
@@ -47,11 +47,11 @@ static bool low_words_fit(int *word, int *most, const struct bitcut_split *s,
 
 enum bitcut_status equilibrate_takes(const struct bitcut_split *s, struct fault *f)
 {
-    int word, most;
-    if (low_words_fit(&word, &most, s, equilibrate_target(s))) return BITCUT_OK;
+    int part, most;
+    if (low_parts_fit(&part, &most, s, equilibrate_target(s))) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
                      "equilibration limits the scale of low parts in %s to 2^%d",
-                     s->word[word].format->name, most);
+                     s->part[part].format->name, most);
 }
 
 /* The exponent of a magnitude that is not 0. */
@@ -63,15 +63,15 @@ static int exponent_of(uint32_t magnitude)
 
 bool equilibrate_spares(const struct bitcut_split *s, uint32_t largest)
 {
-    uint64_t word[SPLIT_WORDS_MAX];
+    uint64_t part[SPLIT_PARTS_MAX];
     int at, most;
     if (largest == 0) return true;
-    if (!low_words_fit(&at, &most, s, exponent_of(largest))) return false;
-    split_words(word, s, largest);
-    for (int i = 0; i < s->words; i++) {
-        const struct split_word *const w = &s->word[i];
+    if (!low_parts_fit(&at, &most, s, exponent_of(largest))) return false;
+    split_apply(part, s, largest);
+    for (int i = 0; i < s->parts; i++) {
+        const struct split_part *const w = &s->part[i];
         const int over = exponent_of(largest) + w->level * s->scale;
-        if (format_decode(w->format, word[i]).kind >= NUMBER_INF ||
+        if (format_decode(w->format, part[i]).kind >= NUMBER_INF ||
             ((i == 0 || w->copy) && over > format_emax(w->format)))
             return false;
     }

@@ -11,7 +11,7 @@
 #define F(index) &formats[FORMAT_##index]
 #define R(index) &roundings[ROUND_##index]
 
-#define WORD(format, rounding, level)                                                    \
+#define PART(format, rounding, level)                                                    \
     {                                                                                    \
         F(format), R(rounding), level, false                                             \
     }
@@ -21,17 +21,17 @@
     }
 
 /* The number of parts, and the parts in one format; each is the residual of the last. */
-#define ONE(f, high)        1, { WORD(f, high, 0) }
-#define TWO(f, high, low)   2, { WORD(f, high, 0), WORD(f, low, 1) }
-#define THREE(f, high, low) 3, { WORD(f, high, 0), WORD(f, low, 1), WORD(f, low, 2) }
+#define ONE(f, high)        1, { PART(f, high, 0) }
+#define TWO(f, high, low)   2, { PART(f, high, 0), PART(f, low, 1) }
+#define THREE(f, high, low) 3, { PART(f, high, 0), PART(f, low, 1), PART(f, low, 2) }
 
 /* A high part in f16, its residual in 8 bits, and a copy of x by which residuals are
    multiplied. */
-#define HALF_AND(f) 3, { WORD(F16, RN, 0), WORD(f, RN_SAT, 1), COPY(f, RN_SAT) }
+#define HALF_AND(f) 3, { PART(F16, RN, 0), PART(f, RN_SAT, 1), COPY(f, RN_SAT) }
 
 const struct bitcut_split splits[] = {
     /* clang-format off */
-    /* name, what, scale, words, source, seed */
+    /* name, what, scale, parts, source, seed */
     [SPLIT_F32] =            { "f32",            "the FP32 value itself",              0,   ONE(F32, RN),
       "identity", 0 },
     [SPLIT_HALF] =           { "half",           "plain conversion to f16",            0,   ONE(F16, RN),
@@ -83,22 +83,22 @@ const struct bitcut_split splits[] = {
 bool split_is_fixed(const struct bitcut_split *s)
 {
     bool any = false;
-    for (int i = 0; i < s->words; i++) any |= format_is_integer(s->word[i].format);
+    for (int i = 0; i < s->parts; i++) any |= format_is_integer(s->part[i].format);
     return any;
 }
 
-int split_parts(const struct bitcut_split *s)
+int split_own_parts(const struct bitcut_split *s)
 {
     int parts = 0;
-    for (int i = 0; i < s->words; i++) parts += !s->word[i].copy;
+    for (int i = 0; i < s->parts; i++) parts += !s->part[i].copy;
     return parts;
 }
 
 bool split_is_uniform(const struct bitcut_split *s)
 {
-    for (int i = 0; i < s->words; i++)
-        if (s->word[i].format != s->word[0].format || s->word[i].level != i ||
-            s->word[i].copy || (i && s->word[i].rounding != s->word[1].rounding))
+    for (int i = 0; i < s->parts; i++)
+        if (s->part[i].format != s->part[0].format || s->part[i].level != i ||
+            s->part[i].copy || (i && s->part[i].rounding != s->part[1].rounding))
             return false;
     return true;
 }
@@ -113,8 +113,8 @@ struct bitcut_split split_plain(const struct bitcut_format *format)
                                                                   : R(RN);
     return (struct bitcut_split){ .name = format->name,
                                   .what = "plain conversion",
-                                  .words = 1,
-                                  .word = { { .format = format, .rounding = r } } };
+                                  .parts = 1,
+                                  .part = { { .format = format, .rounding = r } } };
 }
 
 static uint32_t scaled(uint32_t x, int exponent)
@@ -123,21 +123,21 @@ static uint32_t scaled(uint32_t x, int exponent)
 }
 
 /* x minus the part made of it. */
-static uint32_t residual_of(uint32_t x, const struct split_word *w, uint64_t word)
+static uint32_t residual_of(uint32_t x, const struct split_part *w, uint64_t part)
 {
     const uint64_t back = bitcut_format_convert(&formats[FORMAT_F32],
-                                                &roundings[ROUND_RN], w->format, word);
+                                                &roundings[ROUND_RN], w->format, part);
     return f32_add(x, (uint32_t)back ^ 0x80000000u);
 }
 
 bool split_same(const struct bitcut_split *x, const struct bitcut_split *y)
 {
-    bool same = x->words == y->words && (x->words == 1 || x->scale == y->scale) &&
+    bool same = x->parts == y->parts && (x->parts == 1 || x->scale == y->scale) &&
                 (x->seed == y->seed || !split_is_stochastic(x));
-    for (int i = 0; i < x->words && same; i++)
-        same = x->word[i].format == y->word[i].format &&
-               x->word[i].rounding == y->word[i].rounding &&
-               x->word[i].level == y->word[i].level && x->word[i].copy == y->word[i].copy;
+    for (int i = 0; i < x->parts && same; i++)
+        same = x->part[i].format == y->part[i].format &&
+               x->part[i].rounding == y->part[i].rounding &&
+               x->part[i].level == y->part[i].level && x->part[i].copy == y->part[i].copy;
     return same;
 }
 
@@ -156,13 +156,13 @@ void split_label(char *text, size_t size, const struct bitcut_split *s)
     snprintf(text, size, "%s", row->name ? row->name : s->name);
     if (row->name || !own) return;
     snprintf(scale, sizeof scale, "2^%d", s->scale);
-    if (s->word[0].format != own->word[0].format)
-        add_change(text, size, "format", s->word[0].format->name);
-    if (s->word[0].rounding != own->word[0].rounding)
-        add_change(text, size, "high", s->word[0].rounding->name);
-    if (s->words > 1 && split_low(s) != split_low(own))
+    if (s->part[0].format != own->part[0].format)
+        add_change(text, size, "format", s->part[0].format->name);
+    if (s->part[0].rounding != own->part[0].rounding)
+        add_change(text, size, "high", s->part[0].rounding->name);
+    if (s->parts > 1 && split_low(s) != split_low(own))
         add_change(text, size, "low", split_low(s)->name);
-    if (s->words > 1 && s->scale != own->scale) add_change(text, size, "scale", scale);
+    if (s->parts > 1 && s->scale != own->scale) add_change(text, size, "scale", scale);
     snprintf(scale, sizeof scale, "%d", (int)(s->seed / 2));
     if (s->seed > 1 && split_is_stochastic(s)) add_change(text, size, "round seed", scale);
 }
@@ -170,38 +170,38 @@ void split_label(char *text, size_t size, const struct bitcut_split *s)
 bool split_is_stochastic(const struct bitcut_split *s)
 {
     bool any = false;
-    for (int i = 0; i < s->words; i++)
-        any |= s->word[i].rounding->direction == STOCHASTIC;
+    for (int i = 0; i < s->parts; i++)
+        any |= s->part[i].rounding->direction == STOCHASTIC;
     return any;
 }
 
-void split_words(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *s, uint32_t x)
+void split_apply(uint64_t part[SPLIT_PARTS_MAX], const struct bitcut_split *s, uint32_t x)
 {
-    split_words_at(word, s, x, 0);
+    split_apply_at(part, s, x, 0);
 }
 
-/* Word i of x at a position, of what is left of x there. */
-static uint64_t word_at(const struct bitcut_split *s, int i, uint32_t x,
+/* Part i of x at a position, of what is left of x there. */
+static uint64_t part_at(const struct bitcut_split *s, int i, uint32_t x,
                         uint64_t position)
 {
-    const struct split_word *const w = &s->word[i];
+    const struct split_part *const w = &s->part[i];
     struct bitcut_rounding rounding = *w->rounding;
     rounding.seed = s->seed;
     rounding.position = position * 4 + (uint64_t)i;
     return bitcut_format_convert(w->format, &rounding, &formats[FORMAT_F32], x);
 }
 
-void split_words_at(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *s,
+void split_apply_at(uint64_t part[SPLIT_PARTS_MAX], const struct bitcut_split *s,
                     uint32_t x, uint64_t position)
 {
     uint32_t residual = x;
-    for (int i = 0, level = 0; i < s->words; i++) {
-        const struct split_word *w = &s->word[i];
+    for (int i = 0, level = 0; i < s->parts; i++) {
+        const struct split_part *w = &s->part[i];
         const uint32_t from = w->copy ? scaled(x, w->level * s->scale)
                                       : scaled(residual, (w->level - level) * s->scale);
-        word[i] = word_at(s, i, from, position);
-        if (w->copy || i + 1 == s->words) continue;
-        residual = residual_of(from, w, word[i]);
+        part[i] = part_at(s, i, from, position);
+        if (w->copy || i + 1 == s->parts) continue;
+        residual = residual_of(from, w, part[i]);
         level = w->level;
     }
 }
@@ -211,9 +211,9 @@ const struct bitcut_split *bitcut_split_find(const char *name)
     return table_find(TABLE(splits), name);
 }
 
-int bitcut_split_apply(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *split,
+int bitcut_split_apply(uint64_t part[SPLIT_PARTS_MAX], const struct bitcut_split *split,
                        uint32_t x)
 {
-    split_words(word, split, x);
-    return split->words;
+    split_apply(part, split, x);
+    return split->parts;
 }

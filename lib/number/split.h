@@ -5,10 +5,10 @@
 
 #include "lib/number/round.h"
 
-enum { SPLIT_WORDS_MAX = 3 };
+enum { SPLIT_PARTS_MAX = 3 };
 
 /* One part of a split.  It carries 2^(level s), where s is the scale of the split. */
-struct split_word {
+struct split_part {
     const struct bitcut_format *format;
     const struct bitcut_rounding *rounding;
     int level;
@@ -26,8 +26,8 @@ struct split_word {
 struct bitcut_split {
     const char *name, *what;
     int scale; /* s */
-    int words; /* number of parts, 1 to SPLIT_WORDS_MAX */
-    struct split_word word[SPLIT_WORDS_MAX]; /* the high part first, with level 0; levels
+    int parts; /* number of parts, 1 to SPLIT_PARTS_MAX */
+    struct split_part part[SPLIT_PARTS_MAX]; /* the high part first, with level 0; levels
                                                 increase from each part that is not a copy
                                                 to the next                           */
     const char *source;
@@ -70,8 +70,8 @@ bool split_same(const struct bitcut_split *x, const struct bitcut_split *y);
    9". */
 void split_label(char *text, size_t size, const struct bitcut_split *split);
 
-/* Compute the parts of x, an FP32 encoding; word[0] is the high part.  Entries beyond
-   split->words are unchanged.
+/* Compute the parts of x, an FP32 encoding; part[0] is the high part.  Entries beyond
+   split->parts are unchanged.
    - NaN gives NaN in every part.
    - Inf gives an infinite high part (or the format's overflow) and NaN in the low parts,
      as Inf - Inf does.
@@ -80,14 +80,14 @@ void split_label(char *text, size_t size, const struct bitcut_split *split);
    - A finite x whose high part saturated may have an infinite low part.
    - Instead of infinity, a part may have the value that its rounding and format give;
      instead of NaN, an integer is 0. */
-void split_words(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *split,
+void split_apply(uint64_t part[SPLIT_PARTS_MAX], const struct bitcut_split *split,
                  uint32_t x);
 
 /* Compute the parts of x at a position, such as its index along k.  A part j that is rounded
    STOCHASTIC takes the random bits of the seed of the split and of position 4 position + j
-   (round_random()).  Other parts do not depend on the position.  split_words() takes
+   (round_random()).  Other parts do not depend on the position.  split_apply() takes
    position 0. */
-void split_words_at(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *split,
+void split_apply_at(uint64_t part[SPLIT_PARTS_MAX], const struct bitcut_split *split,
                     uint32_t x, uint64_t position);
 
 /* Whether a part is rounded STOCHASTIC. */
@@ -97,7 +97,7 @@ bool split_is_stochastic(const struct bitcut_split *split);
 bool split_is_fixed(const struct bitcut_split *split);
 
 /* The number of parts that are not copies. */
-int split_parts(const struct bitcut_split *split);
+int split_own_parts(const struct bitcut_split *split);
 
 /* Whether all parts have the same format, none is a copy, each is one level above the one
    before, and all except the first are rounded alike.  Vector instructions and the
@@ -108,7 +108,7 @@ bool split_is_uniform(const struct bitcut_split *split);
    first. */
 static inline const struct bitcut_rounding *split_low(const struct bitcut_split *split)
 {
-    return split->word[split->words > 1].rounding;
+    return split->part[split->parts > 1].rounding;
 }
 
 /* The plain conversion to one part in `format`, to nearest even: a split without a low

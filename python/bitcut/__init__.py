@@ -13,8 +13,8 @@ import warnings
 from typing import Any
 
 from ._arrays import Array
-from ._calls import (Advice, Budget, Explanation, Fit, Gemm, Metrics, Quantized, Retention,
-                     Tolerances, Verification, Words, advise, bound, budget, convert, exact, explain, fit, gemm,
+from ._calls import (Advice, Budget, Explanation, Fit, Gemm, Metrics, Parts, Quantized, Retention,
+                     Tolerances, Verification, advise, bound, budget, convert, exact, explain, fit, gemm,
                      judge, mma, quantize, retention, split, tolerance, verify, workspace)
 from ._device import devices
 from ._library import (BadArgument, BadFile, BadType, Error, NoMemory, NotFound, Unsupported,
@@ -47,8 +47,8 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Emulation",
-           "Error", "Explanation", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Quantized", "Retention",
-           "Table", "Tolerances", "Unsupported", "Verification", "Words", "advise", "bound", "budget", "convert",
+           "Error", "Explanation", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Parts", "Quantized",
+           "Retention", "Table", "Tolerances", "Unsupported", "Verification", "advise", "bound", "budget", "convert",
            "devices", "emulate", "exact", "explain", "fit", "gemm", "judge", "library", "mma", "quantize", "retention",
            "split", "table", "tables", "tolerance", "verify", "workspace",
            *sorted(_tables_of_library)]

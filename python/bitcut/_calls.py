@@ -384,21 +384,21 @@ def _plain_f32(operand: Operand, copy: bool):
     return _arrays.as_f32(view, operand.format, copy)
 
 
-# --- words and fragments -------------------------------------------------------------------
+# --- parts and fragments -------------------------------------------------------------------
 
 
-class Words(Result):
-    """The parts of values: ``words``, an array for each part, the high part first.
+class Parts(Result):
+    """The parts of values: ``parts``, an array for each part, the high part first.
 
     ``formats`` has the format of each.  Part l counts 2^(-``levels[l]`` ``scale``) times its value.  Parts
     in ``copies`` are not added to the others.  An index gives a part, ``len()`` their number.
     """
 
     def __getitem__(self, i):
-        return self.words[i]
+        return self.parts[i]
 
     def __len__(self):
-        return len(self.words)
+        return len(self.parts)
 
     def retention(self, *, unit: Optional[str] = None, threads: int = 0) -> "Retention":
         """Count what the parts retain of the values: retention() of the same array.
@@ -412,7 +412,7 @@ class Words(Result):
 
     def to_dict(self):
         """Return all values but the arrays, as a dict."""
-        return {key: value for key, value in super().to_dict().items() if key != "words"}
+        return {key: value for key, value in super().to_dict().items() if key != "parts"}
 
 
 def _values(x: Any, copy: bool):
@@ -437,7 +437,7 @@ def _split_row(split: Any):
     return row
 
 
-def split(x: Any, split: str = "halfhalf", *, copy: bool = False) -> Words:
+def split(x: Any, split: str = "halfhalf", *, copy: bool = False) -> Parts:
     """Split each FP32 value into its parts.
 
     splits() says for each split what its parts count and how they are rounded.
@@ -445,20 +445,20 @@ def split(x: Any, split: str = "halfhalf", *, copy: bool = False) -> Words:
     Args:    x: FP32 values, an array of any shape
              split: a name of splits()
              copy: copy an array with gaps
-    Returns: Words, new arrays of the shape of `x` in the formats of the split
+    Returns: Parts, new arrays of the shape of `x` in the formats of the split
     Raises:  BadArgument: unknown split, or an array with gaps without ``copy=True``
              BadType: not an array of FP32 values
 
-    >>> [part.tolist() for part in bitcut.split(numpy.float32([1 + 2**-12])).words]
+    >>> [part.tolist() for part in bitcut.split(numpy.float32([1 + 2**-12])).parts]
     [[1.0], [0.5]]
     """
     view, row = _values(x, copy), _split_row(split)
     said = _read("splits").find(split)
-    words = [_arrays.empty(view.shape, format) for format in said["formats"]]
-    places = (ctypes.c_void_p * 3)(*(look(w, "word").address or None for w in words))
+    parts = [_arrays.empty(view.shape, format) for format in said["formats"]]
+    places = (ctypes.c_void_p * 3)(*(look(w, "part").address or None for w in parts))
     check(lib.bitcut_split_array(places, row, view.address or None, view.count))
-    return Words(split=split, scale=said["scale"], formats=list(said["formats"]),
-                 levels=list(said["levels"]), copies=list(said["copies"]), words=words,
+    return Parts(split=split, scale=said["scale"], formats=list(said["formats"]),
+                 levels=list(said["levels"]), copies=list(said["copies"]), parts=parts,
                  _of=x, _copy=copy)
 
 

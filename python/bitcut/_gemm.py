@@ -485,12 +485,12 @@ def described(g) -> dict:
     """How a GEMM with nothing open is computed, by the names of `bitcut gemm --json`."""
     units, o, splits = _term_units(g), g.order, _tables._read("splits")
     unit = lib.bitcut_unit_name(g.unit).decode()
-    word = _tables._read("units").find(unit)["a"]  # of a recipe that has no split
-    split = name_of(g.split_a) or word
+    part = _tables._read("units").find(unit)["a"]  # of a recipe that has no split
+    split = name_of(g.split_a) or part
     row = next((row for row in splits if split in (row["name"], *row["formats"])
-                and (g.split_a or row["words"] == 1)), {"high": "rn", "low": ""})
+                and (g.split_a or row["parts"] == 1)), {"high": "rn", "low": ""})
     said = {"recipe": name_of(g.recipe), "unit": unit, "evidence": _evidence(unit),
-            "split": split, "split_b": name_of(g.split_b) or word,
+            "split": split, "split_b": name_of(g.split_b) or part,
             "high": name_of(g.high) or row["high"],
             "low": name_of(g.low) or row["low"] or name_of(g.high) or row["high"],
             "sum_rounding": name_of(g.sum_rounding), "round_seed": g.round_seed,

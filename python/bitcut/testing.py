@@ -38,7 +38,7 @@ def _zeros(operand: Operand):
 
 
 def _is_zero(x: Any) -> bool:
-    view = look(x, "word")
+    view = look(x, "X")
     return not any(_arrays.ctypes.string_at(view.address, view.count * view.item))
 
 
@@ -51,19 +51,19 @@ def _f32_of(x: Any, name: str, format: Optional[str]):
     return view if view.is_dense() else _arrays.contiguous(view)
 
 
-def _check_words(a: Any, b: Any, ran, formats: dict):
-    """That each low word of A and of B is not zero everywhere."""
+def _check_parts(a: Any, b: Any, ran, formats: dict):
+    """That each low part of A and of B is not zero everywhere."""
     __tracebackhide__ = True
     for x, name, row in ((a, "A", ran.split), (b, "B", ran.split_b)):
         said = _read("splits")
-        if row not in said.names() or said.find(row)["words"] == 1:
+        if row not in said.names() or said.find(row)["parts"] == 1:
             continue
-        words = split(_f32_of(x, name, formats.get(f"format_{name.lower()}")), row)
-        for i, word in enumerate(words.words):
-            if words.levels[i] and i not in words.copies and _is_zero(word):
+        parts = split(_f32_of(x, name, formats.get(f"format_{name.lower()}")), row)
+        for i, part in enumerate(parts.parts):
+            if parts.levels[i] and i not in parts.copies and _is_zero(part):
                 raise TestTooWeak(
-                    f"word {i + 1} of {row} is zero in all of {name}, whose values have too few "
-                    f"bits: a kernel without the products of that word would pass; weak=True "
+                    f"part {i + 1} of {row} is zero in all of {name}, whose values have too few "
+                    f"bits: a kernel without the products of that part would pass; weak=True "
                     "allows it")
 
 
@@ -120,7 +120,7 @@ def assert_gemm(d: Any, a: Any, b: Any, *, recipe: str, unit: str, weak: bool = 
         return
     if not found.compared:
         raise TestTooWeak("D has no elements; weak=True allows it")
-    _check_words(a, b, found, given)
+    _check_parts(a, b, found, given)
     zeros = _zeros(Operand(d, "D", given.get("format_d"), given.get("copy", False)))
     if verify(zeros, a, b, recipe=recipe, unit=unit, **given):
         raise _too_weak_zero("the right result is zero everywhere")
@@ -235,4 +235,4 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
     if v.zeros_accepted:
         raise _too_weak_zero("exact results are within the limits of zero")
     ran = gemm(a, b, **how)
-    _check_words(a, b, ran, given)
+    _check_parts(a, b, ran, given)

@@ -176,7 +176,7 @@ def table(path):
                 "none": "right: without a fault", "outside": "what @code{explain} does not name",
                 "trap": x["fault"]}.get(x["class"], x["class"])
         if x["fault"] == "none-huge":
-            name = "right, but f16 words overflow"
+            name = "right, but f16 parts overflow"
         line = lines.setdefault(name, dict.fromkeys(x, 0))
         for key, value in x.items():
             if isinstance(value, int):

@@ -132,7 +132,7 @@ class TooWeak(unittest.TestCase):
         a, b = (numpy.rint(x * 9).astype("f4") for x in (uniform(M, K), uniform(K, N)))
         self.assertEqual(kernel(a, b).tolist(), kernel(a, b, recipe="plain").tolist())
         for test in (assert_gemm, assert_gemm_close):
-            self.weak(kernel(a, b), a, b, "word 2 of halfhalf is zero in all of A", test)
+            self.weak(kernel(a, b), a, b, "part 2 of halfhalf is zero in all of A", test)
             self.weak(kernel(uniform(M, K), b), uniform(M, K), b, "all of B", test)
         self.assertIsNone(caught(kernel(a, b, recipe="plain"), a, b, assert_gemm,
                                  recipe="plain"))

@@ -15,7 +15,7 @@ F16, F8, NV = ("hopper/mma.m16n8k16.f32.f16", "ada/mma.m16n8k32.f32.e4m3",
 
 
 def fragments(unit, count=40, seed=1):
-    """A, B, C of a unit of f16 words, and its D."""
+    """A, B, C of a unit of f16 parts, and its D."""
     k = int(bitcut.units().find(unit)["shape"].split("x")[2])
     a, b = (uniform(count, *shape, seed=seed + i).astype("f2")
             for i, shape in enumerate(((3, k), (k, 2))))

@@ -17,8 +17,8 @@
 
 /* --- what splits keep --------------------------------------------------------------- */
 
-/* Of all x in the normal range: what words leave, rho, and the low word, theta.  The
-   counts of `bitcut split` agree where words are rounded to nearest. */
+/* Of all x in the normal range: what parts leave, rho, and the low part, theta.  The
+   counts of `bitcut split` agree where parts are rounded to nearest. */
 static const struct {
     int split;
     double rest, low, from;
@@ -40,7 +40,7 @@ START_TEST(splits_by_hand)
         const struct retained_reader r = retained_reader_of(&plan, BITCUT_A);
         const struct retained_max x = retained_max_of(&r);
         ck_assert_double_eq(x.times.at[RETAINED_REST], kept[i].rest);
-        ck_assert_double_eq(x.times.at[RETAINED_WORD + 1], kept[i].low);
+        ck_assert_double_eq(x.times.at[RETAINED_PART + 1], kept[i].low);
         ck_assert_double_eq(x.from, kept[i].from);
     }
 }
@@ -56,7 +56,7 @@ static uint32_t any_number(uint64_t *rng)
     return float_bits | (uint32_t)(test_bits(rng) >> 63 << 31);
 }
 
-/* No element keeps less, or has larger words, whatever reads them. */
+/* No element keeps less, or has larger parts, whatever reads them. */
 static void most_check(const struct gemm_plan *plan, enum bitcut_operand which,
                        uint64_t *rng)
 {
@@ -69,14 +69,14 @@ static void most_check(const struct gemm_plan *plan, enum bitcut_operand which,
         const struct retained_event event = retained_of(&plain, &r, x, 0, 0);
         const struct retained got = retained_aligned(&plain, &r);
         if (!(size <= most.most)) continue;
-        ck_assert_msg(!event.large, "%s, %a: a word is infinite", r.split->name, size);
+        ck_assert_msg(!event.large, "%s, %a: a part is infinite", r.split->name, size);
         for (int i = 0; i < RETAINED_FIELDS; i++) {
             const double beside = size >= most.from     ? 0
                                   : size >= most.normal ? most.low.at[i]
                                                         : most.beside.at[i];
-            const bool word = i >= RETAINED_WORD && i < RETAINED_WORD + r.split->words;
+            const bool part = i >= RETAINED_PART && i < RETAINED_PART + r.split->parts;
             if (i >= RETAINED_LEFT) continue;
-            if (!word && i > RETAINED_REST) continue;
+            if (!part && i > RETAINED_REST) continue;
             ck_assert_msg(got.at[i] <= most.times.at[i] * size + beside,
                           "%s on %s, %a, field %d: %a of %a + %a", r.split->name,
                           plan->unit[0]->name, size, i, got.at[i], most.times.at[i],
@@ -115,7 +115,7 @@ static struct bitcut_gemm gemm_on(int recipe, const char *unit)
 {
     const struct bitcut_split *s = recipes[recipe].split;
     return gemm_of(&recipes[recipe],
-                   unit_find(unit, s ? s->word[0].format : &formats[FORMAT_F16]));
+                   unit_find(unit, s ? s->part[0].format : &formats[FORMAT_F16]));
 }
 
 static double growth_of(double x) { return expm1(x); }
@@ -133,17 +133,17 @@ START_TEST(constants_by_hand)
     /* one product in a lane and 1023 additions, or all in one of two k-steps more */
     const double any = apriori_of(&g, 1024, true).relative;
     ck_assert(any >= growth_of(1024 * U) / U && any <= 1.01 * growth_of(1024 * U) / U);
-    /* 64 instructions of Hopper, each 2^-23 and 16 2^-25, on f16 words */
+    /* 64 instructions of Hopper, each 2^-23 and 16 2^-25, on f16 parts */
     g = gemm_on(RECIPE_PLAIN, "h100");
-    const double word = 1 + 0x1p-11, words = 2 * 0x1p-11 + 0x1p-22;
+    const double part = 1 + 0x1p-11, parts = 2 * 0x1p-11 + 0x1p-22;
     check("plain", apriori_of(&g, 1024, false).relative,
-          (words + word * word * growth_of(64 * 10 * U)) / U);
+          (parts + part * part * growth_of(64 * 10 * U)) / U);
     check("from", apriori_of(&g, 1024, false).from, 0x1p-14);
-    check("most", apriori_of(&g, 1024, false).most, 65504 / word);
+    check("most", apriori_of(&g, 1024, false).most, 65504 / part);
     /* in any order an addition of FP32 for each product is worse */
     const double orders = apriori_of(&g, 1024, true).relative;
-    ck_assert(orders > (words + growth_of(1023 * U)) / U);
-    ck_assert(orders < (words + word * word * growth_of(1060 * U)) / U);
+    ck_assert(orders > (parts + growth_of(1023 * U)) / U);
+    ck_assert(orders < (parts + part * part * growth_of(1060 * U)) / U);
     /* 2048 steps of f16 sums err by more than their sum, 2^21 by what binary64 has not */
     g.unit = unit_find("hopper/mma.m16n8k16.f16.f16", NULL);
     ck_assert(isfinite(apriori_of(&g, 2048 * 16, false).relative));
@@ -152,9 +152,9 @@ START_TEST(constants_by_hand)
 }
 END_TEST
 
-/* Ootomo's recipe on Hopper: rho and theta of the words, the product of the low words,
+/* Ootomo's recipe on Hopper: rho and theta of the parts, the product of the low parts,
    the main product promoted 64 times, corrections that are not, and the fold. */
-START_TEST(two_words_by_hand)
+START_TEST(two_parts_by_hand)
 {
     const struct bitcut_gemm g = gemm_on(RECIPE_OOTOMO, "h100");
     const double rho = 0x1p-23, theta = 0x1p-11 + 0x1p-23, high = 1 + 0x1p-11;
@@ -559,5 +559,5 @@ START_TEST(other_generations)
 END_TEST
 
 TEST_MAIN("bound", limits_of_constants, splits_by_hand, elements_keep_as_much,
-          constants_by_hand, two_words_by_hand, no_error_beyond_apriori,
+          constants_by_hand, two_parts_by_hand, no_error_beyond_apriori,
           no_error_beyond_rows, sharp_bounds, other_generations)

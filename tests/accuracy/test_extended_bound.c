@@ -376,7 +376,7 @@ static void check(struct tally *to, struct drawn *x, mpfr_t v, mpfr_t t, const c
 /* Sums and products of at most 48 bits from 2^-600 to 2^600 are exact. */
 START_TEST(no_error_beyond)
 {
-    static const char *const others[] = { "words", "promoted", "any-order", "block-fma" };
+    static const char *const others[] = { "parts", "promoted", "any-order", "block-fma" };
     static struct drawn x;
     uint64_t rng = test_seed();
     struct tally aligned = { 0 }, other = { 0 };

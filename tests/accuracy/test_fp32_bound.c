@@ -27,7 +27,7 @@ static struct bitcut_gemm gemm_on(int recipe, const char *unit)
 {
     const struct bitcut_split *s = recipes[recipe].split;
     return gemm_of(&recipes[recipe],
-                   unit_find(unit, s ? s->word[0].format : &formats[FORMAT_F16]));
+                   unit_find(unit, s ? s->part[0].format : &formats[FORMAT_F16]));
 }
 
 static void emulate(struct matrix *d, const struct bitcut_gemm *g, const struct matrix *a,
@@ -82,8 +82,8 @@ static double share_of(const struct trial *t)
 
 static const size_t lengths[] = { 512, 1024, 4096, 16384 };
 
-/* For no k is one word of f16 as good as FP32; two with promotion are.  And the results
-   of one word are not taken for those of two. */
+/* For no k is one part of f16 as good as FP32; two with promotion are.  And the results
+   of one part are not taken for those of two. */
 START_TEST(grades_at_every_k)
 {
     for (int i = 0; i < 4; i++)
@@ -116,13 +116,13 @@ START_TEST(grades_at_every_k)
 }
 END_TEST
 
-/* Words that hold all of the operands are as good as FP32. */
-START_TEST(whole_words)
+/* Parts that hold all of the operands are as good as FP32. */
+START_TEST(whole_parts)
 {
     const struct bitcut_gemm plain = gemm_on(RECIPE_PLAIN, "a100");
     struct trial t;
     trial_init(&t, &plain, "integers", 16, 16, 512);
-    ck_assert(grade_of(&t) == 3 && t.error.words == 0);
+    ck_assert(grade_of(&t) == 3 && t.error.parts == 0);
     trial_clear(&t);
 }
 END_TEST
@@ -186,7 +186,7 @@ static void check(const char *what, double got, double want)
                   got, want);
 }
 
-/* 1 + 2^-11 is 1 in one word of f16, and in two words with scale 11 it is 1 and 1; 1 is
+/* 1 + 2^-11 is 1 in one part of f16, and in two parts with scale 11 it is 1 and 1; 1 is
    in both cases 1. */
 START_TEST(bounds_by_hand)
 {
@@ -194,7 +194,7 @@ START_TEST(bounds_by_hand)
     const double ampere = 0x1p-23 + 8 * 0x1p-24, rest = 0x1p-11 / (1 + 0x1p-11);
     struct bitcut_gemm g = gemm_on(RECIPE_PLAIN, "a100"); /* 2 steps of 8 for 16 of k */
     struct error_bound e = of_one(&g, x, 40);
-    check("plain, words", e.words, rest / U);
+    check("plain, parts", e.parts, rest / U);
     check("plain", e.all, (rest + (1 - rest) * growth_of(6 * ampere)) / U);
 
     g = gemm_on(RECIPE_OOTOMO, "a100");
@@ -204,7 +204,7 @@ START_TEST(bounds_by_hand)
     const double all =
         (1 - rest) * growth_of(2 * ampere + 3 * U) + rest * growth_of(2 * 6 * ampere + U);
     check("ootomo", e.all, all / U);
-    ck_assert(e.words == 0);
+    ck_assert(e.parts == 0);
 
     g = gemm_on(RECIPE_FP32, "a100");
     e = of_one(&g, x, 40);
@@ -228,7 +228,7 @@ START_TEST(bounds_by_hand)
 }
 END_TEST
 
-/* Words of f16 and of e4m3, whose copy of 1 + 2^-11 is 1: times 1 only low * copy is not
+/* Parts of f16 and of e4m3, whose copy of 1 + 2^-11 is 1: times 1 only low * copy is not
    0 beside the main product, one instruction in each of 2 k-steps of 32, in a chain that
    copy * low shares; the 4 of the main one are one chain, promoted to 0. */
 START_TEST(mixed_bounds_by_hand)
@@ -241,11 +241,11 @@ START_TEST(mixed_bounds_by_hand)
     /* fp8 runs from 0: two steps, and an FP32 addition in each instruction */
     const double all = (1 - rest) * growth_of(4 * f16 + U) +
                        rest * growth_of(2 * 2 * U + 2 * f16 + U);
-    ck_assert(e.words == 0);
+    ck_assert(e.parts == 0);
     check("half-fp8", e.all, all / U);
-    /* low * low is in both corrections, and each copy lacks what the low word has */
+    /* low * low is in both corrections, and each copy lacks what the low part has */
     e = of_two(&g, x, x, 40);
-    check("half-fp8, words", e.words, 3 * rest * rest / U);
+    check("half-fp8, parts", e.parts, 3 * rest * rest / U);
 }
 END_TEST
 
@@ -260,11 +260,11 @@ START_TEST(integer_bounds_by_hand)
     struct error_bound e = of_one(&g, x, 40);
     const double all =
         left + 64 / whole * growth_of(4 * f16 + U) + low * growth_of(2 * U);
-    check("half-int8, words", e.words, left / U);
+    check("half-int8, parts", e.parts, left / U);
     check("half-int8", e.all, all / U);
     ck_assert(!e.underflow[0] && !e.overflow[0]);
     e = of_two(&g, x, x, 40);
-    check("half-int8, words of two", e.words,
+    check("half-int8, parts of two", e.parts,
           (2 * left + left * left + 3 * low * low) / U);
 }
 END_TEST
@@ -316,18 +316,18 @@ START_TEST(no_error_beyond)
 }
 END_TEST
 
-/* Infinite words are infinitely far. */
+/* Infinite parts are infinitely far. */
 START_TEST(lost_operands)
 {
     const struct bitcut_gemm g = gemm_on(RECIPE_OOTOMO, "a100");
     const struct error_bound e = of_one(&g, 0x7f000000, 4);
-    ck_assert(e.words == INFINITY && e.all == INFINITY);
+    ck_assert(e.parts == INFINITY && e.all == INFINITY);
     ck_assert(e.overflow[0] == 4 && e.overflow[1] == 0);
 }
 END_TEST
 
 /* 1 + 2^-23 leaves 2^-23, which is a normal number of f16 times 2^11 only; 1 leaves
-   nothing. 2^-16 is a subnormal high word. */
+   nothing. 2^-16 is a subnormal high part. */
 START_TEST(elements_that_underflow)
 {
     struct bitcut_gemm g = gemm_on(RECIPE_MARKIDIS, "a100");
@@ -342,6 +342,6 @@ START_TEST(elements_that_underflow)
 }
 END_TEST
 
-TEST_MAIN("commit", grades_at_every_k, whole_words, spoiled_elements, bounds_by_hand,
+TEST_MAIN("commit", grades_at_every_k, whole_parts, spoiled_elements, bounds_by_hand,
           mixed_bounds_by_hand, integer_bounds_by_hand, promotions_of_all_terms,
           no_error_beyond, lost_operands, elements_that_underflow)

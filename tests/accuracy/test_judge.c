@@ -26,7 +26,7 @@ static void judge_limits(struct judge *j, const struct sample *s, bool chain)
     struct error_bound e;
     ck_assert_int_eq(judge_grade(j, &e, &g, &(struct gemm_options){ .threads = 1 }, NULL),
                      BITCUT_OK);
-    ck_assert(j->comparison.words == 0 && e.words == 0);
+    ck_assert(j->comparison.parts == 0 && e.parts == 0);
     for (size_t i = 0; !chain && i < s->x.m * s->x.n; i++)
         ck_assert_msg(is_close(j->comparison.limit[i], s->limit[i], s->limit[i]),
                       "limit %zu: got %g, want %g", i, j->comparison.limit[i],

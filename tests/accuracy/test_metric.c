@@ -121,7 +121,7 @@ END_TEST
    4.47 u for more.  The first result errs by `error` u, the others are exact. */
 static const struct {
     size_t columns;
-    double error, words;
+    double error, parts;
     int grade;
 } grades[] = {
     { 1, 0, 0, 3 },        { 1, 4, 0, 3 },   { 1, 5, 0, 0 },   { 2, 8, 0, 2 },
@@ -142,7 +142,7 @@ START_TEST(known_grades)
         s.b[n] = 0xbf800000;
         sample_make(&s, 1, n, 2);
         s.d[0] = bits_of_float((float)ldexp(grades[i].error, -24));
-        s.x.words = grades[i].words;
+        s.x.parts = grades[i].parts;
         metrics_run(got, &s.x);
         ck_assert_msg(got[METRIC_GRADE] == grades[i].grade, "row %zu: %g", i,
                       got[METRIC_GRADE]);

@@ -181,12 +181,12 @@ static void memory_end(char *at, size_t bytes)
     free(at);
 }
 
-/* Words of an operand, which then reads them in place of its matrices. */
-static char *words_prepare(struct gpu_work *w, enum bitcut_operand which, size_t *bytes)
+/* Parts of an operand, which then reads them in place of its matrices. */
+static char *parts_prepare(struct gpu_work *w, enum bitcut_operand which, size_t *bytes)
 {
     struct bitcut_matrix *const m = which == BITCUT_A ? &w->gemm.a : &w->gemm.b;
     const struct operand o = operand_of(w, which);
-    const size_t stride = prepared_stride(&o), own = host_module.words(w, which);
+    const size_t stride = prepared_stride(&o), own = host_module.parts(w, which);
     *bytes = (w->gemm.count - 1) * stride + own;
     char *const at = memory_make(*bytes);
     for (size_t i = 0; i < w->gemm.count; i++) {
@@ -200,10 +200,10 @@ static char *words_prepare(struct gpu_work *w, enum bitcut_operand which, size_t
     return at;
 }
 
-/* D by the kernel, from words that are prepared or not, in a mode of the caller's. */
+/* D by the kernel, from parts that are prepared or not, in a mode of the caller's. */
 static void compute_there(struct gpu_work *w, uint64_t *state)
 {
-    char fault[GPU_FAULT_MAX], *words[2] = { NULL };
+    char fault[GPU_FAULT_MAX], *parts[2] = { NULL };
     size_t bytes[2];
     fenv_t before;
     fegetenv(&before);
@@ -211,7 +211,7 @@ static void compute_there(struct gpu_work *w, uint64_t *state)
     const int mode = test_host_mode(test_between(state, 0, 7));
     for (int i = 0; i < 2; i++)
         if (!test_between(state, 0, 2))
-            words[i] = words_prepare(w, i ? BITCUT_B : BITCUT_A, &bytes[i]);
+            parts[i] = parts_prepare(w, i ? BITCUT_B : BITCUT_A, &bytes[i]);
     const size_t needed = host_module.workspace(w);
     char *const workspace = memory_make(needed);
     ck_assert_int_eq(host_module.start(w, workspace, 0, NULL, fault), 0);
@@ -220,7 +220,7 @@ static void compute_there(struct gpu_work *w, uint64_t *state)
     threads_limit(threads);
     memory_end(workspace, needed);
     for (int i = 0; i < 2; i++)
-        if (words[i]) memory_end(words[i], bytes[i]);
+        if (parts[i]) memory_end(parts[i], bytes[i]);
 }
 
 static void try_kernel(const struct gpu_kernel *k, const struct gpu_device *device,

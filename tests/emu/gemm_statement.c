@@ -79,15 +79,15 @@ uint32_t statement_multiply_add(const struct asked *g, uint32_t a, uint32_t b, u
     return multiply_add(nan_of(g), a, b, c);
 }
 
-/* The low words of both sides carry 2 to this. */
+/* The low parts of both sides carry 2 to this. */
 static int scale_of(const struct asked *g)
 {
-    return g->split_a.words > 1 ? g->split_a.scale : g->split_b.scale;
+    return g->split_a.parts > 1 ? g->split_a.scale : g->split_b.scale;
 }
 
 /* --- units ------------------------------------------------------------------------- */
 
-/* What words of 8 bits beside words of f16 run on: a name without its formats. */
+/* What parts of 8 bits beside parts of f16 run on: a name without its formats. */
 static const struct {
     const char *unit, *eight;
 } beside[] = {
@@ -99,16 +99,16 @@ static const struct {
     { "hopper/wgmma.m64n8k16.f32.f16", "hopper/wgmma.m64n8k32.f32." },
 };
 
-/* Units of f16 leave words of 8 bits to others; wider ones take them as their own. */
-static bool leaves(const struct bitcut_unit *u, const struct bitcut_format *word)
+/* Units of f16 leave parts of 8 bits to others; wider ones take them as their own. */
+static bool leaves(const struct bitcut_unit *u, const struct bitcut_format *part)
 {
-    return u->a == &formats[FORMAT_F16] && word->bits == 8;
+    return u->a == &formats[FORMAT_F16] && part->bits == 8;
 }
 
 static const struct bitcut_unit *unit_of(const struct asked *g, struct recipe_term t)
 {
-    const struct bitcut_format *a = g->split_a.word[t.a].format,
-                               *b = g->split_b.word[t.b].format;
+    const struct bitcut_format *a = g->split_a.part[t.a].format,
+                               *b = g->split_b.part[t.b].format;
     char name[80];
     size_t i = 0;
     if (!leaves(g->unit, a) && !leaves(g->unit, b)) return g->unit;
@@ -119,7 +119,7 @@ static const struct bitcut_unit *unit_of(const struct asked *g, struct recipe_te
     return unit_find(name, NULL);
 }
 
-/* All terms of a recipe, the product of the low words first; returns how many. */
+/* All terms of a recipe, the product of the low parts first; returns how many. */
 static int terms_of(struct recipe_term term[RECIPE_TERMS_MAX + 1], const struct asked *g)
 {
     int n = 0;
@@ -140,7 +140,7 @@ static size_t step_of(const struct asked *g)
     return step;
 }
 
-/* --- words ------------------------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------------------- */
 
 /* MPFR's rounding for a rule on x: a step away from zero, or none, for a rule by bit. */
 static struct bitcut_rounding directed(const struct bitcut_rounding *r,
@@ -175,29 +175,29 @@ uint64_t statement_convert(const struct bitcut_format *to, const struct bitcut_f
     return convert(to, RN, from, x);
 }
 
-/* The words of a row of A or a column of B as operands of the unit, then +0. */
+/* The parts of a row of A or a column of B as operands of the unit, then +0. */
 struct line {
-    uint64_t word[SPLIT_WORDS_MAX][LINE_LENGTH_MAX];
+    uint64_t part[SPLIT_PARTS_MAX][LINE_LENGTH_MAX];
     uint64_t scale[LINE_LENGTH_MAX]; /* of the unit, for every k */
     size_t origin[LINE_LENGTH_MAX];  /* of a gathered line, the k of each element */
     int exponent;                    /* by which it is equilibrated, or 0 */
 };
 
-static void words_fill(struct line *line, size_t at, const struct asked *g,
+static void parts_fill(struct line *line, size_t at, const struct asked *g,
                        const struct bitcut_split *s, uint32_t x)
 {
     const uint32_t nan = (uint32_t)F32->nan;
     const struct bitcut_format *const operand = s == &g->split_b ? g->unit->b : g->unit->a;
     uint32_t rest = x;
-    for (int i = 0, level = 0; i < s->words; i++) {
-        const struct split_word *w = &s->word[i];
+    for (int i = 0, level = 0; i < s->parts; i++) {
+        const struct split_part *w = &s->part[i];
         const int by = w->copy ? w->level : w->level - level;
         const uint32_t from =
             operate(mpfr_mul, nan, w->copy ? x : rest, power_of_two(by * s->scale));
-        const uint64_t word = convert(w->format, w->rounding, F32, from);
-        const uint32_t taken = (uint32_t)convert(F32, RN, w->format, word);
-        line->word[i][at] =
-            leaves(g->unit, w->format) ? word : convert(operand, RN, w->format, word);
+        const uint64_t part = convert(w->format, w->rounding, F32, from);
+        const uint32_t taken = (uint32_t)convert(F32, RN, w->format, part);
+        line->part[i][at] =
+            leaves(g->unit, w->format) ? part : convert(operand, RN, w->format, part);
         if (w->copy) continue;
         rest = operate(mpfr_sub, nan, from, taken);
         level = w->level;
@@ -216,19 +216,19 @@ static uint32_t scaled(uint32_t x, int exponent)
     return d;
 }
 
-/* The binade before the last one of a word that x or a part of it is rounded to; the last
+/* The binade before the last one of a part that x or a part of it is rounded to; the last
    one of an integer, which saturates. */
-static int binade_of(const struct bitcut_split *s, int word)
+static int binade_of(const struct bitcut_split *s, int part)
 {
-    const struct bitcut_format *f = s->word[word].format;
+    const struct bitcut_format *f = s->part[part].format;
     const int down = f->special == SPECIAL_INTEGER ? 2 : 4;
     int target;
     frexp(oracle_value(f, format_largest(f, false)).magnitude / down, &target);
-    return target - s->word[word].level * s->scale;
+    return target - s->part[part].level * s->scale;
 }
 
 /* What takes the largest finite magnitude to [2^14, 2^15), or to the binade before the
-   last one of the high word and of copies; 0 if there is none but zeros. */
+   last one of the high part and of copies; 0 if there is none but zeros. */
 static int exponent_of(const struct bitcut_split *s, const uint32_t *x, size_t stride,
                        size_t k)
 {
@@ -239,8 +239,8 @@ static int exponent_of(const struct bitcut_split *s, const uint32_t *x, size_t s
         if (v.kind != NUMBER_NAN && v.kind != NUMBER_INF)
             largest = fmax(largest, v.magnitude);
     }
-    for (int i = 0; i < s->words; i++)
-        if ((!i || s->word[i].copy) && binade_of(s, i) < target) target = binade_of(s, i);
+    for (int i = 0; i < s->parts; i++)
+        if ((!i || s->part[i].copy) && binade_of(s, i) < target) target = binade_of(s, i);
     frexp(largest, &exponent);
     return largest > 0 ? target - (exponent - 1) : 0;
 }
@@ -249,10 +249,10 @@ static int exponent_of(const struct bitcut_split *s, const uint32_t *x, size_t s
 static bool scales_lines(const struct asked *g)
 {
     bool any = g->equilibrate;
-    for (int i = 0; i < g->split_a.words; i++)
-        any |= g->split_a.word[i].format->special == SPECIAL_INTEGER;
-    for (int i = 0; i < g->split_b.words; i++)
-        any |= g->split_b.word[i].format->special == SPECIAL_INTEGER;
+    for (int i = 0; i < g->split_a.parts; i++)
+        any |= g->split_a.part[i].format->special == SPECIAL_INTEGER;
+    for (int i = 0; i < g->split_b.parts; i++)
+        any |= g->split_b.part[i].format->special == SPECIAL_INTEGER;
     return any;
 }
 
@@ -264,7 +264,7 @@ static void lines_fill(struct line *lines, size_t count, const struct asked *g,
     for (size_t i = 0; i < count; i++, x += line_stride) {
         if (scales_lines(g)) lines[i].exponent = exponent_of(split, x, stride, k);
         for (size_t p = 0; p < k; p++)
-            words_fill(&lines[i], p, g, split, scaled(x[p * stride], lines[i].exponent));
+            parts_fill(&lines[i], p, g, split, scaled(x[p * stride], lines[i].exponent));
     }
 }
 
@@ -302,7 +302,7 @@ struct sums {
 };
 
 /* The instruction of a term whose first product is that of k, in a GEMM with a rounding
-   of sums: by the words of bitcut.h and of emu/engine_tile.c. */
+   of sums: by the parts of bitcut.h and of emu/engine_tile.c. */
 static uint64_t rounded_dot(const struct sums *x, const struct asked *g, int term,
                             const struct bitcut_unit *unit, const uint64_t *a,
                             const uint64_t *b, const uint64_t *scale_a,
@@ -368,9 +368,9 @@ static void term_run(struct sums *x, const struct asked *g, int number,
         const uint64_t *const of_a = u->scale ? scale_a : NULL,
                              *const of_b = u->scale ? scale_b : NULL;
         *to = g->sum_rounding
-                  ? rounded_dot(x, g, number, u, &a->word[t.a][k], &b->word[t.b][k], of_a,
+                  ? rounded_dot(x, g, number, u, &a->part[t.a][k], &b->part[t.b][k], of_a,
                                 of_b, a->origin[k], *to)
-                  : spec_dot(u, &a->word[t.a][k], &b->word[t.b][k], of_a, of_b, *to);
+                  : spec_dot(u, &a->part[t.a][k], &b->part[t.b][k], of_a, of_b, *to);
         if (t.accumulator == 0) x->waiting++;
         if (g->promote && x->waiting == g->promote) promote(x, g);
     }
@@ -522,7 +522,7 @@ static size_t deal(struct step *to, const struct asked *g, size_t k)
     return count;
 }
 
-/* The words of the steps of a lane, one after the other, each padded with +0; returns how
+/* The parts of the steps of a lane, one after the other, each padded with +0; returns how
    many k that are. */
 static size_t gather(struct line *to, const struct asked *g, const struct line *from,
                      const struct step *steps, size_t count, size_t slice, size_t lane)
@@ -531,9 +531,9 @@ static size_t gather(struct line *to, const struct asked *g, const struct line *
     memset(to, 0, sizeof *to);
     for (size_t i = 0; i < count; i++) {
         if (steps[i].slice != slice || steps[i].lane != lane) continue;
-        for (int w = 0; w < SPLIT_WORDS_MAX; w++)
-            memcpy(&to->word[w][k], &from->word[w][steps[i].from],
-                   steps[i].count * sizeof to->word[w][0]);
+        for (int w = 0; w < SPLIT_PARTS_MAX; w++)
+            memcpy(&to->part[w][k], &from->part[w][steps[i].from],
+                   steps[i].count * sizeof to->part[w][0]);
         for (size_t p = 0; p < step_of(g) && steps[i].from + p < LINE_LENGTH_MAX; p++)
             to->scale[k + p] = from->scale[steps[i].from + p];
         for (size_t at = 0; at < step_of(g); at++)

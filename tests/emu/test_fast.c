@@ -6,7 +6,7 @@
 #include "analysis/evidence/mutant.h"
 #include "analysis/evidence/sample.h"
 #include "emu/gemm.h"
-#include "emu/words.h"
+#include "emu/parts.h"
 #include "lib/number/fma.h"
 #include "tests/test.h"
 
@@ -105,7 +105,7 @@ static uint64_t check_levels(const struct task *t, const struct problem *p,
     return p->m * p->n;
 }
 
-/* --- one word: operands of the unit's own format, from the classes of samples ------- */
+/* --- one part: operands of the unit's own format, from the classes of samples ------- */
 
 /* The FP32 value of an operand; a conversion to the format gives the operand back. */
 static uint32_t value_of(const struct bitcut_unit *u, uint64_t encoding)
@@ -466,44 +466,44 @@ START_TEST(host_modes)
 }
 END_TEST
 
-/* --- words ---------------------------------------------------------------------------
+/* --- parts ---------------------------------------------------------------------------
  */
 
 enum { LINES = 67, LENGTH = 190 };
 
-/* The words by a level, which include what can be read beyond, are `want`. */
-static void level_words_check(const struct bitcut_unit *u, const struct words_rule *rule,
-                              struct words_source from, const struct words *want,
+/* The parts by a level, which include what can be read beyond, are `want`. */
+static void level_parts_check(const struct bitcut_unit *u, const struct parts_rule *rule,
+                              struct parts_source from, const struct parts *want,
                               const struct simd_level *level)
 {
-    struct words got;
-    struct words_rule fast = *rule;
+    struct parts got;
+    struct parts_rule fast = *rule;
     const struct bitcut_split *s = rule->split;
     fast.kernels = level->kernels;
-    ck_assert_int_eq(words_make(&got, &fast, from, LINES, LENGTH, LENGTH + 2, 2),
+    ck_assert_int_eq(parts_make(&got, &fast, from, LINES, LENGTH, LENGTH + 2, 2),
                      BITCUT_OK);
-    const size_t count = words_index(want, LINES - 1, LENGTH + 1) + 1 + WORDS_RUN;
-    for (int w = 0; w < s->words; w++)
-        ck_assert_msg(!memcmp(got.at[w], want->at[w], count * (size_t)unit_word_bytes(u)),
-                      "word %d of %s %s %s, %s", w, u->a->name, s->word[0].rounding->name,
-                      s->word[1].rounding->name, level->name);
+    const size_t count = parts_index(want, LINES - 1, LENGTH + 1) + 1 + PARTS_RUN;
+    for (int w = 0; w < s->parts; w++)
+        ck_assert_msg(!memcmp(got.at[w], want->at[w], count * (size_t)unit_part_bytes(u)),
+                      "part %d of %s %s %s, %s", w, u->a->name, s->part[0].rounding->name,
+                      s->part[1].rounding->name, level->name);
     ck_assert(!memcmp(got.magnitudes, want->magnitudes, LINES * sizeof *got.magnitudes));
-    words_clear(&got);
+    parts_clear(&got);
 }
 
-static void words_check(const struct bitcut_unit *u, const struct bitcut_split *s,
+static void parts_check(const struct bitcut_unit *u, const struct bitcut_split *s,
                         const uint32_t *x, bool columns, bool equilibrate)
 {
-    struct words want;
-    const struct words_rule rule = { .operand = u->a,
+    struct parts want;
+    const struct parts_rule rule = { .operand = u->a,
                                      .split = s,
                                      .equilibrate = equilibrate };
-    const struct words_source from = { x, columns ? LINES : LENGTH, columns };
-    ck_assert_int_eq(words_make(&want, &rule, from, LINES, LENGTH, LENGTH + 2, 1),
+    const struct parts_source from = { x, columns ? LINES : LENGTH, columns };
+    ck_assert_int_eq(parts_make(&want, &rule, from, LINES, LENGTH, LENGTH + 2, 1),
                      BITCUT_OK);
     for (const struct simd_level *l = simd_levels; l->name; l++)
-        if (level_runs(l)) level_words_check(u, &rule, from, &want, l);
-    words_clear(&want);
+        if (level_runs(l)) level_parts_check(u, &rule, from, &want, l);
+    parts_clear(&want);
 }
 
 /* Near the ends of a format's range, and anywhere. */
@@ -523,8 +523,8 @@ static uint32_t fill_edge(uint64_t *rng, const struct bitcut_format *f)
            (uint32_t)test_between(rng, 0, 1) << 31;
 }
 
-/* Any rule for the high and the low word, of every format that a unit multiplies. */
-START_TEST(words_of_splits)
+/* Any rule for the high and the low part, of every format that a unit multiplies. */
+START_TEST(parts_of_splits)
 {
     static uint32_t x[LINES * LENGTH];
     uint64_t state = test_seed() + 4;
@@ -533,15 +533,15 @@ START_TEST(words_of_splits)
             struct bitcut_split s = split_plain(u->a);
             if (u->a != u->b || u->a->bits > 32 || !u->a->has_sign) continue;
             if (u > units && u->a == u[-1].a) continue;
-            s.words = test_between(&state, 1, 3);
+            s.parts = test_between(&state, 1, 3);
             s.scale = test_between(&state, 0, 12);
             const struct bitcut_rounding
                 *high = &roundings[test_between(&state, ROUND_RN, ROUND_FENG22)],
                 *low = &roundings[test_between(&state, ROUND_RN, ROUND_FENG22)];
-            for (int j = 0; j < SPLIT_WORDS_MAX; j++)
-                s.word[j] = (struct split_word){ u->a, j ? low : high, j, false };
+            for (int j = 0; j < SPLIT_PARTS_MAX; j++)
+                s.part[j] = (struct split_part){ u->a, j ? low : high, j, false };
             for (size_t j = 0; j < LINES * LENGTH; j++) x[j] = fill_edge(&state, u->a);
-            words_check(u, &s, x, test_between(&state, 0, 1), test_between(&state, 0, 1));
+            parts_check(u, &s, x, test_between(&state, 0, 1), test_between(&state, 0, 1));
         }
 }
 END_TEST
@@ -579,4 +579,4 @@ END_TEST
 
 TEST_MAIN("fast", fused_to_f32, fused_to_f16, chains_and_exact, pairs, two_stage, serial,
           all_rows, one_step_away, all_recipes, several_tiles, host_modes,
-          words_of_splits, environment)
+          parts_of_splits, environment)

@@ -10,8 +10,8 @@
 
 /* --- recipes on units -------------------------------------------------------------- */
 
-/* Units of every kind of summation, and the formats of the words that they can multiply
-   beside their own; f16+8 are high words of f16 and others of e4m3, f16+s8
+/* Units of every kind of summation, and the formats of the parts that they can multiply
+   beside their own; f16+8 are high parts of f16 and others of e4m3, f16+s8
    others of integers. */
 static const struct {
     const char *name, *formats;
@@ -58,7 +58,7 @@ static const struct {
 
 enum { UNITS = sizeof unit_rows / sizeof unit_rows[0] };
 
-/* Whether `name` is one of the words of `list`. */
+/* Whether `name` is one of the parts of `list`. */
 static bool is_listed(const char *list, const char *name)
 {
     const size_t n = strlen(name);
@@ -70,7 +70,7 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-/* The recipes, and the format of their words: the unit's own if NULL. */
+/* The recipes, and the format of their parts: the unit's own if NULL. */
 static const struct {
     const char *name, *format;
 } recipe_rows[] = {
@@ -151,7 +151,7 @@ static void options_draw(struct asked *g, uint64_t *rng)
         { 0x3fc00000, INFINITE },
     };
     if (test_between(rng, 0, 2)) {
-        const bool two_parts = g->split_a.words == 2 || g->split_a.word[2].copy;
+        const bool two_parts = g->split_a.parts == 2 || g->split_a.part[2].copy;
         g->dropped_term = two_parts && test_between(rng, 0, 1);
         g->promote = promotes[test_between(rng, 0, 3)];
         order_draw(&g->order, rng);
@@ -439,7 +439,7 @@ START_TEST(tile_edges)
 }
 END_TEST
 
-/* Every split under a recipe that takes it: the emulator's words are those of
+/* Every split under a recipe that takes it: the emulator's parts are those of
    lib/number/split.h for rounding rules and scales that no recipe has of itself. */
 START_TEST(other_splits)
 {
@@ -448,7 +448,7 @@ START_TEST(other_splits)
     for (const struct bitcut_split *s = splits; s->name; s++)
         for (int i = 0; i < 2 * CLASSES; i++) {
             struct asked g =
-                asked_of(&recipes[s->words == 1 ? RECIPE_PLAIN : RECIPE_LEGEMM],
+                asked_of(&recipes[s->parts == 1 ? RECIPE_PLAIN : RECIPE_LEGEMM],
                         unit_find("fma/f32", NULL));
             g.split_a = g.split_b = *s;
             options_draw(&g, &rng);
@@ -481,7 +481,7 @@ static const struct {
     /* clang-format off */
     { "plain", "a100", { 2, 3 }, { 5, 7 }, 1, 0, 0, 31 },
     { "plain", "a100", { 2, 3 }, { 5, 7 }, -2, 0.5, 8, -58 },
-    /* 1 + 2^-11 is not an f16; two words hold it */
+    /* 1 + 2^-11 is not an f16; two parts hold it */
     { "plain", "a100", { 1 + 0x1p-11, 0 }, { 1, 0 }, 1, 0, 0, 1 },
     { "markidis", "a100", { 1 + 0x1p-11, 0 }, { 1, 0 }, 1, 0, 0, 1 + 0x1p-11 },
     { "ootomo", "mi100", { 1 + 0x1p-20, 0 }, { 1, 0 }, 1, 0, 0, 1 + 0x1p-20 },
@@ -503,7 +503,7 @@ static const struct {
     { "half-int8", "h100", { 1, 0x1p-20 }, { 1, 1 }, 1, 0, 0, 1 + 0x1p-20 },
     { "half-int8", "h100", { 1, (double)INFINITY }, { 1, 1 }, 1, 0, 0,
       (double)INFINITY },
-    /* a high word beyond f16 is infinite, the low ones -Inf: Inf - Inf */
+    /* a high part beyond f16 is infinite, the low ones -Inf: Inf - Inf */
     { "plain", "h100", { 0x1p16, 0 }, { 1, 0 }, 1, 0, 0, (double)INFINITY },
     { "markidis", "h100", { 0x1p16, 0 }, { 1, 1 }, 1, 0, 0, (double)NAN },
     /* a negative product that underflows, and a negative zero */
@@ -521,7 +521,7 @@ static const struct {
     { "plain", "fma/bf16", { 256, 1 }, { 1, 1 }, 1, 0, 0, 256 },
     { "plain", "fma/f16", { 2048, 1 }, { 1, 1 }, 1, 0, 0, 2048 },
     { "plain", "mul-add/f16", { 256, 0 }, { 256, 1 }, 1, 0, 0, (double)INFINITY },
-    /* the ignored product of two low words: 2^-22 */
+    /* the ignored product of two low parts: 2^-22 */
     { "ootomo", "h100", { 1 + 0x1p-11, 1 }, { 1 + 0x1p-11, -1 }, 1, 0, 0, 0x1p-10 },
     { "markidis", "mi100", { 1 + 0x1p-11, 1 }, { 1 + 0x1p-11, -1 }, 1, 0, 0,
       0x1p-10 + 0x1p-22 },
@@ -530,18 +530,18 @@ static const struct {
       1 },
     { "plain", "hopper/mma.m16n8k8.f32.tf32", { 1 + 0x1p-11, 0 }, { 1, 0 }, 1, 0, 0,
       1 + 0x1p-10 },
-    /* the low words of infinity are NaN, and zeroed */
+    /* the low parts of infinity are NaN, and zeroed */
     { "bf16x3", HOPPER_BF16, { (double)INFINITY, 0 }, { 1, 0 }, 1, 0, 0, (double)NAN },
     { "triton-bf16x3", HOPPER_BF16, { (double)INFINITY, 0 }, { 1, 0 }, 1, 0, 0,
       (double)INFINITY },
     { "triton-bf16x6", HOPPER_BF16, { 1, 0 }, { -(double)INFINITY, 0 }, 1, 0, 0,
       -(double)INFINITY },
-    /* the largest value: high word Inf, low -Inf; times words of different sign */
+    /* the largest value: high part Inf, low -Inf; times parts of different sign */
     { "triton-bf16x3", HOPPER_BF16, { LARGEST, 0 }, { 1 - 0x1p-10, 0 }, 1, 0, 0,
       (double)NAN },
     { "xla-bf16x3", HOPPER_BF16, { LARGEST, 0 }, { 1 - 0x1p-10, 0 }, 1, 0, 0,
       (double)INFINITY },
-    /* but three words that saturate are exact */
+    /* but three parts that saturate are exact */
     { "bf16x9", HOPPER_BF16, { LARGEST, 0 }, { 1, 0 }, 1, 0, 0, (double)NAN },
     { "cutlass-sm100-bf16x9", HOPPER_BF16, { LARGEST, 0 }, { 1, 0 }, 1, 0, 0, LARGEST },
     { "cutlass-sm100-bf16x9", HOPPER_BF16, { 1 + 0x1p-23, 0 }, { 1 - 0x1p-24, 0 }, 1, 0,

@@ -125,7 +125,7 @@ END_TEST
 /* --- refusals ---------------------------------------------------------------------- */
 
 static void change_nothing(struct asked *g) { (void)g; }
-static void change_to_two_words(struct asked *g)
+static void change_to_two_parts(struct asked *g)
 {
     g->split_a = g->split_b = splits[SPLIT_HALFHALF];
     g->dropped_term = true;
@@ -138,11 +138,11 @@ static void change_scale(struct asked *g)
     g->split_a = g->split_b = splits[SPLIT_HALFHALF];
 }
 static void change_scale_of_a(struct asked *g) { g->split_a = splits[SPLIT_MARKIDIS]; }
-static void change_words(struct asked *g)
+static void change_parts(struct asked *g)
 {
     g->split_a = g->split_b = splits[SPLIT_HALF], g->dropped_term = false;
 }
-static void change_words_of_b(struct asked *g) { g->split_b = splits[SPLIT_HALF]; }
+static void change_parts_of_b(struct asked *g) { g->split_b = splits[SPLIT_HALF]; }
 static void change_format(struct asked *g)
 {
     g->split_a = g->split_b = splits[SPLIT_BF16X2];
@@ -161,7 +161,7 @@ static void change_lines_and_scale(struct asked *g)
 
 static void change_high(struct asked *g)
 {
-    g->split_a.word[0].rounding = &roundings[ROUND_RZ];
+    g->split_a.part[0].rounding = &roundings[ROUND_RZ];
 }
 
 static const struct {
@@ -179,18 +179,18 @@ static const struct {
     { "markidis", "fma/f64", change_nothing, "accumulates in f64" },
     { "plain", "hopper/mma.m16n8k16.f32.f16", change_low_low, "low*low" },
     { "bf16x6", "hopper/mma.m16n8k16.f32.bf16", change_low_low, "low*low" },
-    { "plain", "hopper/mma.m16n8k16.f32.f16", change_to_two_words, "low*low" },
+    { "plain", "hopper/mma.m16n8k16.f32.f16", change_to_two_parts, "low*low" },
     { "triton-bf16x3", "hopper/mma.m16n8k16.f32.bf16", change_tile_to_none,
       "requires tiles" },
     { "cutlass-sm100-bf16x9", "hopper/mma.m16n8k16.f32.bf16", change_tile_to_none,
       "requires tiles" },
     { "cutlass-sm100-bf16x9", "hopper/mma.m16n8k16.f32.bf16", change_promote_to_one,
       "promotes at the end of each tile" },
-    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_words_of_b,
+    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_parts_of_b,
       "more parts than split half" },
     { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_scale_of_a, "are scaled by 2^0" },
     { "markidis", "hopper/mma.m16n8k16.f32.f16", change_format_of_b, "parts in bf16" },
-    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_words,
+    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_parts,
       "more parts than split half" },
     { "markidis", "hopper/mma.m16n8k16.f32.f16", change_scale, "different scale" },
     { "half-fp8", "ampere/mma.m16n8k16.f32.f16", change_nothing,
@@ -198,7 +198,7 @@ static const struct {
       "ampere/mma.m16n8k16.f32.f16 has no such instruction" },
     { "half-fp8", "cdna3/mfma.32x32x8.f32.f16", change_nothing, "no such instruction" },
     { "half-fp8", "hopper/mma.m16n8k16.f32.bf16", change_nothing, "parts in f16" },
-    { "half-fp8", "hopper/mma.m16n8k16.f32.f16", change_words_of_b,
+    { "half-fp8", "hopper/mma.m16n8k16.f32.f16", change_parts_of_b,
       "more parts than split half" },
     { "legemm", "hopper/mma.m16n8k16.f32.f16", change_to_mixed,
       "multiplies parts in f16 by e4m3" },
@@ -228,7 +228,7 @@ START_TEST(check_refuses)
 }
 END_TEST
 
-/* Words of 127 and 127, 66572 of k of them: all but one bit of 32. */
+/* Parts of 127 and 127, 66572 of k of them: all but one bit of 32. */
 START_TEST(sums_of_integers_fit)
 {
     enum { MOST = 66572 };

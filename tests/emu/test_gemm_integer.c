@@ -159,7 +159,7 @@ static int append(struct bitcut_gemm *g, int at, int step)
 static void fill(struct problem *x, const struct bitcut_unit *u, bool becomes_float,
                  struct rng *rng)
 {
-    static const char *const words[] = { "s32", "s8", "u8", "s16" };
+    static const char *const parts[] = { "s32", "s8", "u8", "s16" };
     struct bitcut_gemm *const g = &x->g;
     bitcut_gemm_init(g, sizeof *g);
     g->recipe = bitcut_recipe_find("plain");
@@ -183,7 +183,7 @@ static void fill(struct problem *x, const struct bitcut_unit *u, bool becomes_fl
     }
     g->a = (struct bitcut_matrix){ .at = x->a, .format = u->a };
     g->b = (struct bitcut_matrix){ .at = x->b, .format = u->b };
-    g->d = (struct bitcut_matrix){ .to = x->d, .format = bitcut_format_find(words[drawn(rng, 0, 3)]) };
+    g->d = (struct bitcut_matrix){ .to = x->d, .format = bitcut_format_find(parts[drawn(rng, 0, 3)]) };
     g->order.slices = (int)drawn(rng, 0, 3);
     x->beta = drawn(rng, -2, 2);
     g->beta = bits_of_float((float)x->beta);
@@ -196,7 +196,7 @@ static void fill(struct problem *x, const struct bitcut_unit *u, bool becomes_fl
         if (bias) g->bias = (struct bitcut_matrix){ .at = x->fbias };
         if (drawn(rng, 0, 1)) g->scale_a = (struct bitcut_scales){ .at = { .at = x->fa }, .lines = 1 };
         if (drawn(rng, 0, 1)) g->scale_b = (struct bitcut_scales){ .at = { .at = x->fb }, .lines = 1 };
-        g->d.format = bitcut_format_find(is_short ? words[drawn(rng, 1, 2)] : "f32");
+        g->d.format = bitcut_format_find(is_short ? parts[drawn(rng, 1, 2)] : "f32");
         int at = append(g, 0, BITCUT_STEP_FLOAT);
         at = append(g, at, BITCUT_STEP_FUSED);
         if (is_short) at = append(g, at, BITCUT_STEP_ROUND);

@@ -181,7 +181,7 @@ static void try_matrices(const struct bitcut_gemm *recipe, uint64_t *rng)
     stored_clear(&a);
 }
 
-/* Every recipe on every unit that takes its words, with payloads among the NaNs. */
+/* Every recipe on every unit that takes its parts, with payloads among the NaNs. */
 START_TEST(formats_and_layouts)
 {
     uint64_t rng = test_seed();
@@ -257,7 +257,7 @@ static void many_listed(struct bitcut_gemm *g)
         g->order.lane_order[i] = (unsigned char)(15 - i);
 }
 static void layout(struct bitcut_gemm *g) { g->d.layout = (enum bitcut_layout)2; }
-static void words(struct bitcut_gemm *g) { g->a.prepared = g; }
+static void parts(struct bitcut_gemm *g) { g->a.prepared = g; }
 static void too_wide(struct bitcut_gemm *g) { g->a.format = &formats[FORMAT_F64]; }
 static void no_nan(struct bitcut_gemm *g) { g->d.format = &formats[FORMAT_E2M1]; }
 static void misaligned(struct bitcut_gemm *g) { g->b.at = (const char *)g->b.at + 2; }
@@ -303,7 +303,7 @@ static const struct {
     { lane_beyond, "lane_order" },
     { many_listed, "lane_order" },
     { layout, "enumeration" },
-    { words, "device" },
+    { parts, "device" },
     { too_wide, "A cannot have the format f64" },
     { no_nan, "D cannot have the format e2m1" },
     { misaligned, "B is not aligned" },
@@ -351,8 +351,8 @@ START_TEST(what_ran)
 }
 END_TEST
 
-/* `high` is of the first word, `low` of all others, of both operands. */
-START_TEST(roundings_of_words)
+/* `high` is of the first part, `low` of all others, of both operands. */
+START_TEST(roundings_of_parts)
 {
     const struct bitcut_rounding *up = &roundings[ROUND_RU], *down = &roundings[ROUND_RD];
     struct bitcut_gemm g =
@@ -362,8 +362,8 @@ START_TEST(roundings_of_words)
     g.low = down;
     ck_assert_int_eq(gemm_plan_on_unit(&p, &g, NULL), BITCUT_OK);
     for (int i = 0; i < 3; i++) {
-        ck_assert_ptr_eq(p.split_a.word[i].rounding, i ? down : up);
-        ck_assert_ptr_eq(p.split_b.word[i].rounding, i ? down : up);
+        ck_assert_ptr_eq(p.split_a.part[i].rounding, i ? down : up);
+        ck_assert_ptr_eq(p.split_b.part[i].rounding, i ? down : up);
     }
 }
 END_TEST
@@ -379,7 +379,7 @@ START_TEST(units_of_products)
     for (size_t i = 0; i < 4; i++)
         ck_assert_ptr_eq(bitcut_gemm_unit(&g, i), i < 3 ? e4m3 : f16);
     ck_assert_ptr_null(bitcut_gemm_unit(&g, 4));
-    g.unit = f32; /* wider than f16: it takes all words */
+    g.unit = f32; /* wider than f16: it takes all parts */
     for (size_t i = 0; i < 4; i++) ck_assert_ptr_eq(bitcut_gemm_unit(&g, i), f32);
     g.unit = unit_find("a100", &formats[FORMAT_F16]);
     ck_assert_ptr_null(bitcut_gemm_unit(&g, 0));
@@ -545,4 +545,4 @@ START_TEST(orders_by_hand)
 END_TEST
 
 TEST_MAIN("gemm_matrices", formats_and_layouts, in_place, refused, what_ran,
-          roundings_of_words, units_of_products, orders_by_hand)
+          roundings_of_parts, units_of_products, orders_by_hand)

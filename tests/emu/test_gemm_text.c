@@ -205,8 +205,8 @@ START_TEST(by_hand)
 }
 END_TEST
 
-/* Words of a recipe without splits keep the unit's format, whatever is varied of them. */
-START_TEST(words_of_units)
+/* Parts of a recipe without splits keep the unit's format, whatever is varied of them. */
+START_TEST(parts_of_units)
 {
     static const char *const varied[] = { "high=rz", "high=rz,low=rna", "scale=10",
                                           "low=rz", "high=rz,low=rz,scale=10" };
@@ -223,15 +223,15 @@ START_TEST(words_of_units)
             ck_assert_msg(configuration_line_read(&g, line, &f) == BITCUT_OK, "%s: %s",
                           line, f.text);
             ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
-            const struct split_word *const a = plan.split_a.word, *const b =
-                                                                      plan.split_b.word;
-            ck_assert_msg(a->format == own.split_a.word->format &&
-                              b->format == own.split_b.word->format &&
-                              plan.split_a.words == 1 && plan.split_b.words == 1,
-                          "%s: words of another format", line);
+            const struct split_part *const a = plan.split_a.part, *const b =
+                                                                      plan.split_b.part;
+            ck_assert_msg(a->format == own.split_a.part->format &&
+                              b->format == own.split_b.part->format &&
+                              plan.split_a.parts == 1 && plan.split_b.parts == 1,
+                          "%s: parts of another format", line);
             const struct bitcut_rounding *const wanted = *varied[i] == 'h'
                                                              ? bitcut_rounding_find("rz")
-                                                             : own.split_a.word->rounding;
+                                                             : own.split_a.part->rounding;
             ck_assert_msg(a->rounding == wanted && b->rounding == wanted, "%s", line);
         }
     }
@@ -371,5 +371,5 @@ START_TEST(public_calls)
 }
 END_TEST
 
-TEST_MAIN("way", all_rows, variations, by_hand, words_of_units, refused, lengths,
+TEST_MAIN("way", all_rows, variations, by_hand, parts_of_units, refused, lengths,
           public_calls)

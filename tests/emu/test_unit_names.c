@@ -169,7 +169,7 @@ static bool are_akin(const char *x, const char *y)
     return (!x[i] || x[i] == '.') && (!y[i] || y[i] == '.');
 }
 
-/* Words are read once for all the units of a family that multiply them. */
+/* Parts are read once for all the units of a family that multiply them. */
 START_TEST(families_read_alike)
 {
     for (const struct bitcut_unit *x = units; x->name; x++)

@@ -66,16 +66,16 @@ static struct bitcut_unit unit_of(const struct unit_rule *r)
 
 static struct bitcut_split split_of(const struct split_rule *r)
 {
-    struct bitcut_split s = { .name = "a rule", .scale = r->scale, .words = r->words };
-    for (int i = 0; i < r->words; i++)
-        s.word[i] = (struct split_word){ &r->word[i].format, &r->word[i].rounding,
-                                         r->word[i].level, r->word[i].copy };
+    struct bitcut_split s = { .name = "a rule", .scale = r->scale, .parts = r->parts };
+    for (int i = 0; i < r->parts; i++)
+        s.part[i] = (struct split_part){ &r->part[i].format, &r->part[i].rounding,
+                                         r->part[i].level, r->part[i].copy };
     return s;
 }
 
 /* --- a GEMM ----------------------------------------------------------------------- */
 
-/* One GEMM, and of each line its words as FP32 encodings, by place among the k-steps. */
+/* One GEMM, and of each line its parts as FP32 encodings, by place among the k-steps. */
 struct case_ {
     struct bitcut_gemm gemm;
     struct bitcut_split split[2];
@@ -83,8 +83,8 @@ struct case_ {
     struct gpu_emulation e;
     struct k_parts parts;
     uint32_t a[ROWS * K_MAX], b[K_MAX * COLUMNS], c[ROWS * COLUMNS];
-    uint32_t word_a[ROWS][SPLIT_WORDS_MAX][PLACES_MAX];
-    uint32_t word_b[COLUMNS][SPLIT_WORDS_MAX][PLACES_MAX];
+    uint32_t part_a[ROWS][SPLIT_PARTS_MAX][PLACES_MAX];
+    uint32_t part_b[COLUMNS][SPLIT_PARTS_MAX][PLACES_MAX];
     int exponent_a[ROWS], exponent_b[COLUMNS];
 };
 
@@ -100,7 +100,7 @@ static int exponent_of(const struct split_rule *r, const uint32_t *x, size_t k,
     return r->target - top;
 }
 
-static void words_fill(uint32_t word[SPLIT_WORDS_MAX][PLACES_MAX], int *exponent,
+static void parts_fill(uint32_t part[SPLIT_PARTS_MAX][PLACES_MAX], int *exponent,
                        const struct case_ *x, const struct split_rule *r,
                        const uint32_t *line, size_t stride)
 {
@@ -109,14 +109,14 @@ static void words_fill(uint32_t word[SPLIT_WORDS_MAX][PLACES_MAX], int *exponent
     *exponent = x->plan.equilibrate ? exponent_of(r, line, k, stride) : 0;
     for (size_t q = 0; q < places; q++) {
         const size_t p = x->parts.element ? x->parts.element[q] : q < k ? q : SIZE_MAX;
-        uint64_t words[SPLIT_WORDS_MAX] = { 0 };
+        uint64_t parts[SPLIT_PARTS_MAX] = { 0 };
         if (p != SIZE_MAX)
-            split_words(words, &split,
+            split_apply(parts, &split,
                         x->plan.equilibrate
                             ? equilibrate_scale(line[p * stride], *exponent)
                             : line[p * stride]);
-        for (int w = 0; w < r->words; w++)
-            word[w][q] = p == SIZE_MAX ? 0 : widened(&r->word[w].format, words[w]);
+        for (int w = 0; w < r->parts; w++)
+            part[w][q] = p == SIZE_MAX ? 0 : widened(&r->part[w].format, parts[w]);
     }
 }
 
@@ -174,7 +174,7 @@ static struct sums chain_run(const struct case_ *x, const struct chain *c,
             if (event < c->events && c->event[event].at == p)
                 happen(&s, x, r, c->event[event++].what);
             s.v =
-                instruction(r, &x->word_a[i][run->a][at], &x->word_b[j][run->b][at], s.v);
+                instruction(r, &x->part_a[i][run->a][at], &x->part_b[j][run->b][at], s.v);
             at += (uint32_t)r->k;
         }
     }
@@ -301,12 +301,12 @@ static void fill(uint32_t *to, size_t count, uint64_t *rng)
     for (size_t i = 0; i < count; i++) to[i] = class->fill(rng);
 }
 
-static void words_of_all(struct case_ *x)
+static void parts_of_all(struct case_ *x)
 {
     for (size_t i = 0; i < ROWS; i++)
-        words_fill(x->word_a[i], &x->exponent_a[i], x, &x->e.a, x->a + i * x->gemm.k, 1);
+        parts_fill(x->part_a[i], &x->exponent_a[i], x, &x->e.a, x->a + i * x->gemm.k, 1);
     for (size_t j = 0; j < COLUMNS; j++)
-        words_fill(x->word_b[j], &x->exponent_b[j], x, &x->e.b, x->b + j, COLUMNS);
+        parts_fill(x->part_b[j], &x->exponent_b[j], x, &x->e.b, x->b + j, COLUMNS);
 }
 
 static void check(struct case_ *x, uint64_t seed)
@@ -323,7 +323,7 @@ static void check(struct case_ *x, uint64_t seed)
         k_parts_make(&x->parts, &x->plan.order, x->gemm.k, (size_t)x->plan.k_step),
         BITCUT_OK);
     ck_assert_uint_le(x->parts.steps * (size_t)x->e.k_step, PLACES_MAX);
-    words_of_all(x);
+    parts_of_all(x);
     compute(got, x);
     k_parts_clear(&x->parts);
     ck_assert_int_eq(bitcut_gemm_write(line, &x->gemm), BITCUT_OK);
@@ -401,8 +401,8 @@ START_TEST(as_emulated)
 }
 END_TEST
 
-/* Low words of A and of B in formats of their own, which the unit reads as they are. */
-START_TEST(mixed_words)
+/* Low parts of A and of B in formats of their own, which the unit reads as they are. */
+START_TEST(mixed_parts)
 {
     struct case_ *const x = calloc(1, sizeof *x);
     uint64_t rng = test_seed();
@@ -467,4 +467,4 @@ START_TEST(same_rules)
 }
 END_TEST
 
-TEST_MAIN("chains", as_emulated, mixed_words, too_long, same_rules)
+TEST_MAIN("chains", as_emulated, mixed_parts, too_long, same_rules)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The computations of devices for units that they do not have (gpu/emulate/word.h and
+/* The computations of devices for units that they do not have (gpu/emulate/value.h and
    step.h), compared with the definitions of lib and of the engine, bit for bit.  An
    intermediate NaN can be any NaN; a NaN result is the unit's. */
 #include "analysis/evidence/field.h"
@@ -23,10 +23,10 @@ static bool same(uint32_t x, uint32_t y)
     return x == y || (emulate_is_nan(x) && emulate_is_nan(y));
 }
 
-/* Whether elements of matrices and words can be of a format: FP32 has all its values. */
+/* Whether elements of matrices and parts can be of a format: FP32 has all its values. */
 static bool is_held(const struct bitcut_format *f) { return format_holds(f32(), f); }
 
-/* Integers are elements of matrices, and neither words nor results. */
+/* Integers are elements of matrices, and neither parts nor results. */
 static bool is_made(const struct bitcut_format *f)
 {
     return is_held(f) && !format_is_integer(f);
@@ -175,22 +175,22 @@ START_TEST(equilibrates)
 }
 END_TEST
 
-/* --- words ------------------------------------------------------------------------ */
+/* --- parts ------------------------------------------------------------------------ */
 
-static void check_words(const struct bitcut_split *s, uint64_t *rng, int count)
+static void check_parts(const struct bitcut_split *s, uint64_t *rng, int count)
 {
     struct split_rule r;
     split_rule_make(&r, s);
     for (int i = 0; i < count; i++) {
         const uint32_t x =
-            draw_x(s->word[test_between(rng, 0, s->words - 1)].format, rng);
-        uint64_t word[SPLIT_WORDS_MAX];
-        split_words(word, s, x);
-        for (int w = 0; w < s->words; w++) {
-            const uint32_t want = value_of(s->word[w].format, word[w]),
-                           got = emulate_word(&r, x, w);
+            draw_x(s->part[test_between(rng, 0, s->parts - 1)].format, rng);
+        uint64_t part[SPLIT_PARTS_MAX];
+        split_apply(part, s, x);
+        for (int w = 0; w < s->parts; w++) {
+            const uint32_t want = value_of(s->part[w].format, part[w]),
+                           got = emulate_part(&r, x, w);
             ck_assert_msg(same(got, want),
-                          "%s, scale %d, %08" PRIx32 ", word %d: got %08" PRIx32
+                          "%s, scale %d, %08" PRIx32 ", part %d: got %08" PRIx32
                           ", want %08" PRIx32,
                           s->name, s->scale, x, w, got, want);
         }
@@ -198,24 +198,24 @@ static void check_words(const struct bitcut_split *s, uint64_t *rng, int count)
 }
 
 /* Rows, and rows with another scale and other roundings, as callers may ask for; and with
-   a copy between two words. */
-START_TEST(makes_words)
+   a copy between two parts. */
+START_TEST(makes_parts)
 {
     uint64_t rng = test_seed();
     for (const struct bitcut_split *s = splits; s->name; s++) {
         if (split_is_fixed(s)) continue;
-        check_words(s, &rng, test_cases(10000, 1000000));
+        check_parts(s, &rng, test_cases(10000, 1000000));
         for (int i = 0; i < test_cases(20, 1000); i++) {
             struct bitcut_split changed = *s;
             changed.scale = test_between(&rng, 0, GEMM_SCALE_MAX);
-            if (s->word[s->words - 1].copy && i % 2) {
-                changed.word[1] = s->word[2];
-                changed.word[2] = s->word[1];
+            if (s->part[s->parts - 1].copy && i % 2) {
+                changed.part[1] = s->part[2];
+                changed.part[2] = s->part[1];
             }
-            for (int w = 0; w < s->words; w++)
-                changed.word[w].rounding =
+            for (int w = 0; w < s->parts; w++)
+                changed.part[w].rounding =
                     &roundings[test_between(&rng, 0, ROUND_FENG22)];
-            check_words(&changed, &rng, 500);
+            check_parts(&changed, &rng, 500);
         }
     }
 }
@@ -352,5 +352,5 @@ START_TEST(adds_as_units_one_step_away)
 END_TEST
 
 TEST_MAIN("step", rounds_to_formats, decodes_elements, encodes_results,
-          adds_and_multiplies, equilibrates, makes_words, adds_as_units,
+          adds_and_multiplies, equilibrates, makes_parts, adds_as_units,
           adds_as_units_one_step_away)

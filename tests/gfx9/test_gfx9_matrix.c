@@ -160,7 +160,7 @@ static void multiply(struct machine *want, const struct machine *was,
                      const struct bitcut_unit *u, const struct fragment_shape *s,
                      const struct registers *r, uint64_t constant)
 {
-    const int bits = u->a->bits > 32 ? 64 : 8 * unit_word_bytes(u),
+    const int bits = u->a->bits > 32 ? 64 : 8 * unit_part_bytes(u),
               wide = s->is_double ? 64 : 32;
     uint64_t a[SPEC_K_MAX], b[SPEC_K_MAX];
     for (int block = 0; block < s->blocks; block++)
@@ -207,7 +207,7 @@ static void try_row(struct bench *b, const struct gfx9_target *t,
         try_unknown(b, t, row, name);
         return;
     }
-    const int bits = u->a->bits > 32 ? 64 : 8 * unit_word_bytes(u);
+    const int bits = u->a->bits > 32 ? 64 : 8 * unit_part_bytes(u);
     const struct fragment_shape s = shape_read(row->name, bits);
     struct fields f = { .encoding = VOP3P, .number = row->number };
     machine_random(&was, rng);

@@ -2,7 +2,7 @@
 /* A module without a GPU: the models stand in for a device, so that `bitcut record`,
    `bitcut verify --kernel`, `bitcut bench gpu` and the library's own calls are tested
    everywhere.  Each instruction computes by the unit that its `what` names; a kernel by
-   the emulator, or from words that were prepared or are of two formats by its terms, one
+   the emulator, or from parts that were prepared or are of two formats by its terms, one
    instruction after the other; and so does what the device emulates, unless the module is
    HONEST.  The device's memory is the host's.
 
@@ -86,7 +86,7 @@ static const struct gpu_instruction wgmma[] = {
     }
 
 /* What rows have in common.  BYTES: of what a block loads for one k, and reads. */
-#define WORDS(FORMAT, N, TERMS, PROMOTE, BYTES)                                          \
+#define PARTS(FORMAT, N, TERMS, PROMOTE, BYTES)                                          \
     .what = "", .matrices = FORMAT_F32, .format = FORMAT_##FORMAT,                       \
     .program = { N, TERMS, PROMOTE }, .threads = 32, .registers = 32, .cluster_m = 1,    \
     .cluster_n = 1, .load_bytes = BYTES, .read_bytes = BYTES
@@ -103,28 +103,28 @@ static const struct gpu_instruction wgmma[] = {
 static const struct gpu_kernel gemms[] = {
 /* clang-format off */
 #ifndef HONEST
-    { .name = "vary.ootomo.f16",   .recipe = "ootomo",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 4, 96), TILE(16, 8, 16, 1), ON(BOTH, 3), .slices_together = 3 },
+    { .name = "vary.ootomo.f16",   .recipe = "ootomo",   .instruction = MMA,  PARTS(F16, 2, CORRECTED, 4, 96), TILE(16, 8, 16, 1), ON(BOTH, 3), .slices_together = 3 },
 #endif
-    { .name = "gemm.ootomo.f16",   .recipe = "ootomo",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 1, 96), TILE(16, 8, 16, 1), ON(BOTH, 3) },
-    { .name = "gemm.tf32x3.tf32",  .recipe = "tf32x3",   .instruction = TF32, WORDS(TF32, 2, THREE, 0, 192),   TILE(16, 8, 8, 1),  ON(BOTH, 1) },
+    { .name = "gemm.ootomo.f16",   .recipe = "ootomo",   .instruction = MMA,  PARTS(F16, 2, CORRECTED, 1, 96), TILE(16, 8, 16, 1), ON(BOTH, 3) },
+    { .name = "gemm.tf32x3.tf32",  .recipe = "tf32x3",   .instruction = TF32, PARTS(TF32, 2, THREE, 0, 192),   TILE(16, 8, 8, 1),  ON(BOTH, 1) },
 #ifndef HONEST
-    { .name = "gemm.markidis.f16", .recipe = "markidis", .instruction = MMA,  WORDS(F16, 2, FOUR(1), 0, 96),   TILE(16, 8, 16, 1), ON(BOTH, 1) },
+    { .name = "gemm.markidis.f16", .recipe = "markidis", .instruction = MMA,  PARTS(F16, 2, FOUR(1), 0, 96),   TILE(16, 8, 16, 1), ON(BOTH, 1) },
 #endif
-    { .name = "old.plain.f16",     .recipe = "plain",    .instruction = MMA,  WORDS(F16, 1, ONE, 0, 144),      TILE(64, 8, 16, 2), ON(OLD, 1) },
-    { .name = "big.plain.f16",     .recipe = "plain",    .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(BOTH, 1), .shared_bytes = 65537 },
+    { .name = "old.plain.f16",     .recipe = "plain",    .instruction = MMA,  PARTS(F16, 1, ONE, 0, 144),      TILE(64, 8, 16, 2), ON(OLD, 1) },
+    { .name = "big.plain.f16",     .recipe = "plain",    .instruction = MMA,  PARTS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(BOTH, 1), .shared_bytes = 65537 },
 #ifndef HONEST
-    { .name = "small.plain.f16",   .recipe = "plain",    .instruction = WGMMA, WORDS(F16, 1, ONE, 0, 48),      TILE(16, 8, 16, 1), ON(NEW, 1), .size_most = 32 },
+    { .name = "small.plain.f16",   .recipe = "plain",    .instruction = WGMMA, PARTS(F16, 1, ONE, 0, 48),      TILE(16, 8, 16, 1), ON(NEW, 1), .size_most = 32 },
 #endif
-    { .name = "gemm.plain.f16",    .recipe = "plain",    .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(BOTH, 1) },
+    { .name = "gemm.plain.f16",    .recipe = "plain",    .instruction = MMA,  PARTS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(BOTH, 1) },
 #ifndef HONEST
-    { .name = "gemm.plain.tf32",   .recipe = "plain",    .instruction = TF32, WORDS(TF32, 1, ONE, 0, 96),      TILE(16, 8, 8, 1),  ON(BOTH, 1) },
-    { .name = "mixed.half-fp8.f16", .recipe = "half-fp8", .instruction = WGMMA, WORDS(F16, 3, COPIES, 4, 96), .low_format = FORMAT_E4M3, TILE(64, 8, 32, 1), ON(NEW, 3) },
-    { .name = "mixed.half-int8.f16", .recipe = "half-int8", .instruction = WGMMA, WORDS(F16, 3, COPIES, 4, 96), .low_format = FORMAT_S8, TILE(64, 8, 32, 1), ON(NEW, 3) },
-    { .name = "liar.legemm.f16",   .recipe = "legemm",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 0, 96), TILE(16, 8, 16, 1), ON(BOTH, 1) },
-    { .name = "liar.markidis.f16", .recipe = "markidis", .instruction = MMA,  WORDS(F16, 2, FOUR(0), 0, 96),   TILE(16, 8, 16, 1), ON(BOTH, 1) },
-    { .name = "liar.noname.f16",   .recipe = "noname",   .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(BOTH, 1) },
-    { .name = "liar.half-fp8.f16", .recipe = "half-fp8", .instruction = WGMMA, WORDS(F16, 3, COPIES, 4, 96), .low_format = FORMAT_E5M2, TILE(64, 8, 32, 1), ON(NEW, 1) },
-    { .name = "liar.plain.f16",    .recipe = "plain",    .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48), .low_format = FORMAT_E4M3, TILE(16, 8, 16, 1), ON(BOTH, 1) },
+    { .name = "gemm.plain.tf32",   .recipe = "plain",    .instruction = TF32, PARTS(TF32, 1, ONE, 0, 96),      TILE(16, 8, 8, 1),  ON(BOTH, 1) },
+    { .name = "mixed.half-fp8.f16", .recipe = "half-fp8", .instruction = WGMMA, PARTS(F16, 3, COPIES, 4, 96), .low_format = FORMAT_E4M3, TILE(64, 8, 32, 1), ON(NEW, 3) },
+    { .name = "mixed.half-int8.f16", .recipe = "half-int8", .instruction = WGMMA, PARTS(F16, 3, COPIES, 4, 96), .low_format = FORMAT_S8, TILE(64, 8, 32, 1), ON(NEW, 3) },
+    { .name = "liar.legemm.f16",   .recipe = "legemm",   .instruction = MMA,  PARTS(F16, 2, CORRECTED, 0, 96), TILE(16, 8, 16, 1), ON(BOTH, 1) },
+    { .name = "liar.markidis.f16", .recipe = "markidis", .instruction = MMA,  PARTS(F16, 2, FOUR(0), 0, 96),   TILE(16, 8, 16, 1), ON(BOTH, 1) },
+    { .name = "liar.noname.f16",   .recipe = "noname",   .instruction = MMA,  PARTS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(BOTH, 1) },
+    { .name = "liar.half-fp8.f16", .recipe = "half-fp8", .instruction = WGMMA, PARTS(F16, 3, COPIES, 4, 96), .low_format = FORMAT_E5M2, TILE(64, 8, 32, 1), ON(NEW, 1) },
+    { .name = "liar.plain.f16",    .recipe = "plain",    .instruction = MMA,  PARTS(F16, 1, ONE, 0, 48), .low_format = FORMAT_E4M3, TILE(16, 8, 16, 1), ON(BOTH, 1) },
 #endif
     { 0 }
     /* clang-format on */
@@ -133,8 +133,8 @@ static const struct gpu_kernel gemms[] = {
 static const struct gpu_kernel fast[] = {
 /* clang-format off */
 #ifdef HONEST
-    { .name = "fast.plain.f16.large", .recipe = "plain", .instruction = MMA, WORDS(F16, 1, ONE, 0, 128), TILE(32, 32, 16, 2), ON(NEW, 1) },
-    { .name = "fast.plain.f16.small", .recipe = "plain", .instruction = MMA, WORDS(F16, 1, ONE, 0, 48),  TILE(16, 8, 16, 2),  ON(NEW, 1) },
+    { .name = "fast.plain.f16.large", .recipe = "plain", .instruction = MMA, PARTS(F16, 1, ONE, 0, 128), TILE(32, 32, 16, 2), ON(NEW, 1) },
+    { .name = "fast.plain.f16.small", .recipe = "plain", .instruction = MMA, PARTS(F16, 1, ONE, 0, 48),  TILE(16, 8, 16, 2),  ON(NEW, 1) },
 #endif
     { 0 }
     /* clang-format on */
@@ -318,7 +318,7 @@ const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,
                                               .families = families,
                                               .describe = describe,
                                               .run = run,
-                                              .words = model_words,
+                                              .parts = model_parts,
                                               .split = model_split,
                                               .gemm = model_gemm,
                                               .prepare = model_prepare,

@@ -154,7 +154,7 @@ static const struct device_fault faults[] = {
     { "flips in place", NEWER, NULL, NULL, NULL, flip_in_place },
     { "flips by pointers", NEWER, NULL, NULL, NULL, flip_by_pointers },
     { "flips large", NEWER, NULL, NULL, NULL, flip_large },
-    { "flips low words", NEWER, NULL, NULL, NULL, NULL },
+    { "flips low parts", NEWER, NULL, NULL, NULL, NULL },
     { "forgets a row", NEWER, NULL, NULL, NULL, forget_row },
     { "writes behind", NEWER, NULL, NULL, NULL, write_behind },
     { "writes gap", NEWER, NULL, NULL, NULL, write_gap },

@@ -8,7 +8,7 @@
 
 /* --- tables: device.c ------------------------------------------------------------- */
 
-/* What multiplies words of a second format. */
+/* What multiplies parts of a second format. */
 #define E4M3 "wgmma.m64n8k32.f32.e4m3"
 #define S8   "wgmma.m64n8k32.s32.s8"
 
@@ -58,7 +58,7 @@ void model_interrupt(struct gpu_batch *batch, const struct gpu_instruction *i);
 size_t model_bytes(const struct bitcut_matrix *x);
 char *model_element(const struct bitcut_matrix *x, size_t matrix, size_t i, size_t j);
 
-/* --- words: device_words.c -------------------------------------------------------- */
+/* --- parts: device_parts.c -------------------------------------------------------- */
 
 /* An operand: `lines` rows of A, or columns of B, of k elements. */
 struct operand {
@@ -77,16 +77,16 @@ uint32_t model_load(const struct bitcut_matrix *x, size_t matrix, size_t i, size
 void model_store(const struct bitcut_matrix *x, size_t matrix, size_t i, size_t j,
                  float v);
 
-/* Make the words of one matrix; where word `word` of element p of a line is, and its
+/* Make the parts of one matrix; where part `part` of element p of a line is, and its
    bytes; and the exponent by which the line is equilibrated. */
-void model_make_words(void *to, const struct operand *x, size_t matrix);
-char *model_word(const void *of, const struct operand *x, size_t word, size_t line,
+void model_make_parts(void *to, const struct operand *x, size_t matrix);
+char *model_part(const void *of, const struct operand *x, size_t part, size_t line,
                  size_t p);
-size_t model_word_bytes(const struct operand *x, size_t word);
+size_t model_part_bytes(const struct operand *x, size_t part);
 int model_exponent(const struct operand *x, const void *of, size_t i);
 
 /* As struct gpu_module has them. */
-size_t model_words(const struct gpu_work *w, enum bitcut_operand which);
+size_t model_parts(const struct gpu_work *w, enum bitcut_operand which);
 int model_prepare(void *to, const struct gpu_work *w, enum bitcut_operand which,
                   int device, void *stream, char *fault);
 int model_split(void *to, const struct gpu_work *w, enum bitcut_operand which, int device,

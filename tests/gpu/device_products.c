@@ -11,13 +11,13 @@
 #include <string.h>
 #include <time.h>
 
-/* One of a batch: its words, and m x n sums in each accumulator. */
+/* One of a batch: its parts, and m x n sums in each accumulator. */
 struct one {
     const struct gpu_work *work;
     const struct bitcut_unit *unit[RECIPE_TERMS_MAX]; /* of each term, ...            */
     size_t k_of[RECIPE_TERMS_MAX];                    /* ... and k of its instruction */
     struct operand x[2];
-    const void *words[2];
+    const void *parts[2];
     size_t matrix, step; /* step: the largest of these k */
     size_t unpromoted;   /* instructions of accumulator 0 since it was promoted */
     uint64_t *sum[RECIPE_ACCUMULATORS_MAX], *fragment[2];
@@ -32,7 +32,7 @@ static const struct bitcut_unit *unit_of(const struct gpu_kernel *kernel)
     return bitcut_unit_find(name, NULL);
 }
 
-/* What the term's instructions are on: words of a second format have one of their own. */
+/* What the term's instructions are on: parts of a second format have one of their own. */
 static const struct bitcut_unit *unit_of_term(const struct gpu_kernel *kernel,
                                               struct recipe_term term)
 {
@@ -49,16 +49,16 @@ static float sum_of(const struct one *o, int c, size_t i)
     return integer ? (float)(int32_t)o->sum[c][i] : model_f32(o->sum[c][i]);
 }
 
-/* `count` elements from p on of word `word`, of all lines. */
-static void load_fragment(struct one *o, int which, size_t word, size_t p, size_t count)
+/* `count` elements from p on of part `part`, of all lines. */
+static void load_fragment(struct one *o, int which, size_t part, size_t p, size_t count)
 {
     const struct operand *x = &o->x[which];
     for (size_t i = 0; i < x->lines; i++)
         for (size_t e = 0; e < count; e++) {
             uint64_t bits = 0;
             if (p + e < x->k)
-                memcpy(&bits, model_word(o->words[which], x, word, i, p + e),
-                       model_word_bytes(x, word));
+                memcpy(&bits, model_part(o->parts[which], x, part, i, p + e),
+                       model_part_bytes(x, part));
             o->fragment[which][which ? e * x->lines + i : i * count + e] = bits;
         }
 }
@@ -121,8 +121,8 @@ static void do_outputs(const struct one *o)
     for (size_t i = 0; i < g->m; i++)
         for (size_t j = 0; j < g->n; j++) {
             float v = ldexpf(o->total[i * g->n + j],
-                             -model_exponent(&o->x[0], o->words[0], i) -
-                                 model_exponent(&o->x[1], o->words[1], j));
+                             -model_exponent(&o->x[0], o->parts[0], i) -
+                                 model_exponent(&o->x[1], o->parts[1], j));
             v *= model_f32(g->alpha);
             if (g->beta & 0x7fffffff)
                 v = fmaf(model_f32(g->beta),
@@ -182,24 +182,24 @@ static void one_clear(struct one *o)
     for (int c = 0; c < RECIPE_ACCUMULATORS_MAX; c++) free(o->sum[c]);
 }
 
-/* Words of A and of B, unless prepared; and slices, to have something there. */
-struct parts {
-    size_t words[2], slices; /* of a GEMM */
+/* Parts of A and of B, unless prepared; and slices, to have something there. */
+struct areas {
+    size_t parts[2], slices; /* of a GEMM */
 };
 
-static struct parts parts_of(const struct gpu_work *w)
+static struct areas areas_of(const struct gpu_work *w)
 {
     const struct bitcut_gemm *g = &w->gemm;
     const size_t slices = (size_t)w->plan.order.slices;
-    return (struct parts){ { g->a.prepared ? 0 : model_words(w, BITCUT_A),
-                             g->b.prepared ? 0 : model_words(w, BITCUT_B) },
+    return (struct areas){ { g->a.prepared ? 0 : model_parts(w, BITCUT_A),
+                             g->b.prepared ? 0 : model_parts(w, BITCUT_B) },
                            slices > 1 ? slices * g->m * g->n * sizeof(float) : 0 };
 }
 
 static size_t bytes_for(const struct gpu_work *w)
 {
-    const struct parts parts = parts_of(w);
-    return w->gemm.count * (parts.words[0] + parts.words[1] + parts.slices);
+    const struct areas areas = areas_of(w);
+    return w->gemm.count * (areas.parts[0] + areas.parts[1] + areas.slices);
 }
 
 enum { EMULATION_BYTES = 320 }; /* of one GEMM; nothing is read there */
@@ -215,16 +215,16 @@ size_t model_workspace(const struct gpu_work *w)
 static void compute_all(struct one *o, char *at)
 {
     const struct gpu_work *w = o->work;
-    const struct parts parts = parts_of(w);
+    const struct areas areas = areas_of(w);
     for (o->matrix = 0; o->matrix < w->gemm.count; o->matrix++) {
-        for (int i = 0; i < 2; at += parts.words[i++]) {
+        for (int i = 0; i < 2; at += areas.parts[i++]) {
             const struct bitcut_matrix *m = o->x[i].matrix;
-            if (!m->prepared) model_make_words(at, &o->x[i], o->matrix);
-            o->words[i] =
+            if (!m->prepared) model_make_parts(at, &o->x[i], o->matrix);
+            o->parts[i] =
                 m->prepared ? (const char *)m->prepared + o->matrix * m->prepared_stride : at;
         }
-        if (parts.slices) memset(at, 0xff, parts.slices);
-        at += parts.slices;
+        if (areas.slices) memset(at, 0xff, areas.slices);
+        at += areas.slices;
         compute_one(o);
     }
 }
@@ -234,7 +234,7 @@ static bool is_told(const struct gpu_work *w)
 {
     const struct gpu_emulation *e = &w->emulation;
     return w->gemm.count == 1 && e->k_step == w->plan.k_step && e->rule[0].k > 0 &&
-           e->a.words == w->plan.split_a.words && e->b.words == w->plan.split_b.words &&
+           e->a.parts == w->plan.split_a.parts && e->b.parts == w->plan.split_b.parts &&
            (w->gemm.a.ld || !w->gemm.k) && w->gemm.b.ld && w->gemm.d.ld &&
            w->gemm.a.format && w->gemm.b.format && w->gemm.d.format;
 }
@@ -243,8 +243,8 @@ static bool is_told(const struct gpu_work *w)
 static struct bitcut_split own_split(const struct bitcut_split *s)
 {
     struct bitcut_split to = *s;
-    for (int i = 0; i < s->words; i++)
-        to.word[i].format = bitcut_format_find(s->word[i].format->name);
+    for (int i = 0; i < s->parts; i++)
+        to.part[i].format = bitcut_format_find(s->part[i].format->name);
     return to;
 }
 
@@ -288,7 +288,7 @@ enum bitcut_status model_emulate(const struct gpu_work *w)
     return bitcut_gemm(NULL, &g, 1, NULL);
 }
 
-/* Word by word. */
+/* Part by part. */
 static bool compute(const struct gpu_work *w, void *at)
 {
     struct one o;
@@ -316,7 +316,7 @@ static int enqueue(struct model_stream *s, char *fault)
 int model_start(const struct gpu_work *w, void *at, int device, void *stream, char *fault)
 {
     const size_t slices = (size_t)w->plan.order.slices;
-    const bool by_words = w->gemm.a.prepared || w->gemm.b.prepared || w->kernel->low_format;
+    const bool by_parts = w->gemm.a.prepared || w->gemm.b.prepared || w->kernel->low_format;
     const struct device_fault *wanted = model_fault_on(device);
     struct model_stream *const s = model_of(stream);
     if (model_refuse(fault)) return 1;
@@ -325,7 +325,7 @@ int model_start(const struct gpu_work *w, void *at, int device, void *stream, ch
     if (s && s->idle) return enqueue(s, fault);
     model_unlock(s);
     if (s) s->starts++, memset(at, 0xa5, model_workspace(w));
-    const bool good = by_words ? compute(w, at) : model_emulate(w) == BITCUT_OK;
+    const bool good = by_parts ? compute(w, at) : model_emulate(w) == BITCUT_OK;
     if (good && wanted->spoil_gemm && model_is_faulty(w->kernel))
         wanted->spoil_gemm(&w->gemm);
     model_lock(s);

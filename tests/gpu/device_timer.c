@@ -106,7 +106,7 @@ static double large_milliseconds(const struct gpu_session *s, const struct gpu_e
 {
     const struct bitcut_gemm *g = &s->gemm;
     const double products = (double)(g->count * g->m * g->n * g->k);
-    const double words_made = (double)(g->count * (g->m + g->n) * g->k);
+    const double parts_made = (double)(g->count * (g->m + g->n) * g->k);
     const struct peer_own *own = e->peer ? e->peer->own : NULL;
     const bool split_too = e->part != GPU_PRODUCT && (e->kernel || e->peer->split);
     const bool slow = e->kernel && !strstr(e->kernel->name, "large") &&
@@ -114,7 +114,7 @@ static double large_milliseconds(const struct gpu_session *s, const struct gpu_e
     const double product = e->part == GPU_SPLIT ? 0
                            : own                ? own->ns
                                                 : KERNEL_NS * (slow ? 2 : 1);
-    return 1e-6 * (product * products + (split_too ? SPLIT_NS * words_made : 0));
+    return 1e-6 * (product * products + (split_too ? SPLIT_NS * parts_made : 0));
 }
 
 /* By pointers a kernel takes twice as long. */
@@ -142,7 +142,7 @@ static int compute_entrant(struct gpu_session *s, const struct gpu_entrant *e,
                           .gemm = s->gemm,
                           .plan = e->plan };
     if (e->emulation) w.emulation = *e->emulation;
-    if (own && !w.plan.split_a.words) {
+    if (own && !w.plan.split_a.parts) {
         w.plan.split_a = *bitcut_split_find(s->bytes == 2 ? "half" : "f32");
         w.plan.split_b = w.plan.split_a;
     }

@@ -68,11 +68,11 @@ static bool same_gemm(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
 
 static bool same_split(const struct bitcut_split *x, const struct bitcut_split *y)
 {
-    bool same = x->words == y->words && x->scale == y->scale;
-    for (int i = 0; same && i < x->words; i++)
-        same = x->word[i].format == y->word[i].format &&
-               x->word[i].rounding == y->word[i].rounding &&
-               x->word[i].level == y->word[i].level && x->word[i].copy == y->word[i].copy;
+    bool same = x->parts == y->parts && x->scale == y->scale;
+    for (int i = 0; same && i < x->parts; i++)
+        same = x->part[i].format == y->part[i].format &&
+               x->part[i].rounding == y->part[i].rounding &&
+               x->part[i].level == y->part[i].level && x->part[i].copy == y->part[i].copy;
     return same;
 }
 
@@ -132,7 +132,7 @@ static const void *const pointers[1] = { some };
     CHANGE(minus_zero, x->beta = 0x80000000)                                             \
     CHANGE(places, (x->a.at = some, x->d.at = some + 1, x->b.stride = 64))               \
     CHANGE(strides, (x->a.stride = 4, x->c.stride = 5, x->d.stride = 6))                 \
-    CHANGE(words, (x->a.prepared = some, x->a.prepared_stride = 512))                    \
+    CHANGE(parts, (x->a.prepared = some, x->a.prepared_stride = 512))                    \
     CHANGE(each, x->b.each = pointers)                                                   \
     CHANGE(count, x->count = 7)                                                          \
     CHANGE(none, x->count = 0)                                                           \

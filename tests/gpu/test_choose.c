@@ -28,15 +28,15 @@ static const struct gpu_device h200 = { .architecture = &only,
                                         .cache_rate = 38 };
 
 /* By wgmma: 128 x n. */
-static struct gpu_kernel hopper(int terms, int words, int bytes, int n, int k, int stages)
+static struct gpu_kernel hopper(int terms, int parts, int bytes, int n, int k, int stages)
 {
-    const int load = words * (128 + n) * bytes, read = terms * 2 * (64 + n) * bytes;
+    const int load = parts * (128 + n) * bytes, read = terms * 2 * (64 + n) * bytes;
     return (struct gpu_kernel){ .name = "hopper",
                                 .recipe = "legemm",
                                 .instruction = "wgmma",
                                 .matrices = FORMAT_F32,
                                 .format = bytes == 4 ? FORMAT_TF32 : FORMAT_F16,
-                                .program = { .words = words, .terms = terms },
+                                .program = { .parts = parts, .terms = terms },
                                 .tile_m = 128,
                                 .tile_n = n,
                                 .tile_k = k,
@@ -52,7 +52,7 @@ static struct gpu_kernel hopper(int terms, int words, int bytes, int n, int k, i
                                 .architectures = only.bit };
 }
 
-/* Three terms of two 16-bit words. */
+/* Three terms of two 16-bit parts. */
 static struct gpu_kernel three(int n, int k, int stages)
 {
     return hopper(3, 2, 2, n, k, stages);
@@ -184,7 +184,7 @@ static double counted_clocks(const struct gpu_kernel *k, const struct bitcut_gem
     const double bytes = k->load_bytes + k->read_bytes;
     const double products = k->program.terms * k->tile_m * k->tile_n / 2048.0;
     const double b = k->tile_n / (double)k->cluster_m + k->tile_m / (double)k->cluster_n;
-    const double load = k->program.words * 2 * b / 38;
+    const double load = k->program.parts * 2 * b / 38;
     const double end = 4.0 * k->tile_m * k->tile_n / 38 / together +
                        (together > 1 ? 3500 + k->tile_m * k->tile_n * (together - 1) *
                                                   0.5 / together
@@ -320,7 +320,7 @@ START_TEST(alike)
     y[0].recipe = "ootomo";
     y[1].instruction = "mma";
     y[2].format = FORMAT_BF16;
-    y[3].program.words = 3;
+    y[3].program.parts = 3;
     y[4].program.terms = 4;
     y[5].program.promote = 1;
     y[6].program.term[2].b = 1;
@@ -362,7 +362,7 @@ static bool timing_read(struct timing *t, const json_t *line)
     t->n = (size_t)json_integer_value(json_object_get(line, "n"));
     t->ms = json_real_value(json_object_get(line, "ms"));
     t->score =
-        judged(hopper(r->terms + r->keeps_dropped_term, r->split ? r->split->words : 1,
+        judged(hopper(r->terms + r->keeps_dropped_term, r->split ? r->split->parts : 1,
                       bytes, columns, depth, stages),
                sizes(t->n, t->n, t->n))
             .score;

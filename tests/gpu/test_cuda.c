@@ -322,11 +322,11 @@ static void check_trial(struct trial *t, bool prepare_a, bool prepare_b, size_t 
     bitcut_gemm_init(&chosen, sizeof chosen);
     if (bitcut_gemm_choose(&chosen, device, &t->g, why)) ck_abort_msg("%s", why);
     expect(t, &chosen);
-    const bool words = t->a.is.format == &formats[FORMAT_F32];
-    if (prepare_a && words) free(a.at), a = prepare(t, BITCUT_A, &t->g.a);
-    if (prepare_b && words) free(b.at), b = prepare(t, BITCUT_B, &t->g.b);
+    const bool parts = t->a.is.format == &formats[FORMAT_F32];
+    if (prepare_a && parts) free(a.at), a = prepare(t, BITCUT_A, &t->g.a);
+    if (prepare_b && parts) free(b.at), b = prepare(t, BITCUT_B, &t->g.b);
     ck_assert_int_eq(bitcut_gemm_workspace(&bytes, device, &t->g, NULL), BITCUT_OK);
-    ck_assert(words || !bytes);
+    ck_assert(parts || !bytes);
     bytes *= at_a_time;
     const struct block workspace = block_make(bytes);
     if (bitcut_gemm_start(&ran, device, &t->g, workspace.at, bytes, NULL, why))

@@ -133,21 +133,21 @@ START_TEST(slices_chosen)
 }
 END_TEST
 
-/* --- words of two formats --------------------------------------------------------- */
+/* --- parts of two formats --------------------------------------------------------- */
 
 #define VARY(name, what)                                                                 \
     static void name(struct bitcut_split *x) { what; }
 
 VARY(as_it_is, (void)x)
-VARY(high_rounding, x->word[0].rounding = &roundings[ROUND_RZ])
-VARY(low_rounding, x->word[1].rounding = x->word[2].rounding = &roundings[ROUND_RZ])
+VARY(high_rounding, x->part[0].rounding = &roundings[ROUND_RZ])
+VARY(low_rounding, x->part[1].rounding = x->part[2].rounding = &roundings[ROUND_RZ])
 VARY(other_scale, x->scale = 3)
-VARY(one_rounding, x->word[2].rounding = &roundings[ROUND_RZ])
-VARY(high_format, x->word[0].format = &formats[FORMAT_BF16])
-VARY(residual_format, x->word[1].format = &formats[FORMAT_E5M2])
-VARY(copy_format, x->word[2].format = &formats[FORMAT_E5M2])
-VARY(levels, (x->word[1].level = 0, x->word[2].level = 1))
-VARY(no_copy, x->word[2].copy = false)
+VARY(one_rounding, x->part[2].rounding = &roundings[ROUND_RZ])
+VARY(high_format, x->part[0].format = &formats[FORMAT_BF16])
+VARY(residual_format, x->part[1].format = &formats[FORMAT_E5M2])
+VARY(copy_format, x->part[2].format = &formats[FORMAT_E5M2])
+VARY(levels, (x->part[1].level = 0, x->part[2].level = 1))
+VARY(no_copy, x->part[2].copy = false)
 
 /* The split of the recipe varied, for A and B alike, and for one of them. */
 static const struct {
@@ -159,8 +159,8 @@ static const struct {
     { "high rounding", high_rounding, true },
     { "low rounding", low_rounding, true },
     { "scale", other_scale, true },
-    { "rounding of one low word", one_rounding, false },
-    { "format of the high word", high_format, false },
+    { "rounding of one low part", one_rounding, false },
+    { "format of the high part", high_format, false },
     { "format of the residual", residual_format, false },
     { "format of the copy", copy_format, false },
     { "levels", levels, false },
@@ -186,9 +186,9 @@ static enum bitcut_status choose_split(char why[BITCUT_TEXT_MAX],
     return status;
 }
 
-/* A kernel of words of two formats takes those that its recipe's split makes, with any
+/* A kernel of parts of two formats takes those that its recipe's split makes, with any
    roundings and scale. */
-START_TEST(words_of_two_formats)
+START_TEST(parts_of_two_formats)
 {
     for (size_t i = 0; i < sizeof variations / sizeof variations[0]; i++) {
         const enum bitcut_status want =
@@ -302,5 +302,5 @@ START_TEST(device_fails)
 }
 END_TEST
 
-DEVICE_TEST_MAIN("cuda calls", kernels_chosen, slices_chosen, words_of_two_formats,
+DEVICE_TEST_MAIN("cuda calls", kernels_chosen, slices_chosen, parts_of_two_formats,
                  devices_refused, devices_numbered, devices_by_architecture, device_fails)

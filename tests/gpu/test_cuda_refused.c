@@ -44,17 +44,17 @@ SPOIL(liar, (x->g.recipe = NULL, x->g.kernel = "liar.legemm.f16"))
 SPOIL(low_liar, (x->g.recipe = NULL, x->g.kernel = "liar.markidis.f16"))
 SPOIL(no_row, (x->g.recipe = NULL, x->g.kernel = "liar.noname.f16"))
 SPOIL(small_kernel, (x->g.recipe = NULL, x->g.kernel = "small.plain.f16", x->g.k = 33))
-SPOIL(one_word, x->g.split_a = x->g.split_b = bitcut_split_find("half"))
-SPOIL(one_word_of_b, x->g.split_b = bitcut_split_find("half"))
-SPOIL(other_words, x->g.split_a = x->g.split_b = bitcut_split_find("tf32tf32"))
-SPOIL(mixed_words, x->g.split_a = x->g.split_b = bitcut_split_find("half-e4m3"))
-SPOIL(unmixed_words, (x->g.recipe = bitcut_recipe_find("half-fp8"),
+SPOIL(one_part, x->g.split_a = x->g.split_b = bitcut_split_find("half"))
+SPOIL(one_part_of_b, x->g.split_b = bitcut_split_find("half"))
+SPOIL(other_parts, x->g.split_a = x->g.split_b = bitcut_split_find("tf32tf32"))
+SPOIL(mixed_parts, x->g.split_a = x->g.split_b = bitcut_split_find("half-e4m3"))
+SPOIL(unmixed_parts, (x->g.recipe = bitcut_recipe_find("half-fp8"),
                       x->g.split_a = x->g.split_b = bitcut_split_find("halfhalf")))
 SPOIL(other_mixed_b, (x->g.recipe = bitcut_recipe_find("half-fp8"),
                       x->g.split_b = bitcut_split_find("half-e5m2")))
 SPOIL(plain_liar, (x->g.recipe = NULL, x->g.kernel = "liar.plain.f16"))
 SPOIL(mixed_liar, (x->g.recipe = NULL, x->g.kernel = "liar.half-fp8.f16"))
-SPOIL(no_words, (x->g.recipe = bitcut_recipe_find("plain"),
+SPOIL(no_parts, (x->g.recipe = bitcut_recipe_find("plain"),
                  x->g.split_a = x->g.split_b = bitcut_split_find("f32")))
 SPOIL(mixed_scales, (x->g.recipe = bitcut_recipe_find("tf32x3"),
                      x->g.split_a = x->g.split_b = bitcut_split_find("halfhalf")))
@@ -105,13 +105,13 @@ SPOIL(by_pointers_too, x->g.a.each = pointers)
 SPOIL(wide_c, (x->g.c.at = x->g.d.at, x->g.c.ld++))
 SPOIL(turned_c,
       (x->g.c.at = x->g.d.at, x->g.c.layout = BITCUT_COLUMN_MAJOR, x->g.c.ld = x->g.m))
-SPOIL(odd_words, x->g.a.prepared = x->workspace + 128)
-SPOIL(odd_words_stride, (x->g.a.prepared = x->workspace, x->g.a.prepared_stride = 128))
+SPOIL(odd_parts, x->g.a.prepared = x->workspace + 128)
+SPOIL(odd_parts_stride, (x->g.a.prepared = x->workspace, x->g.a.prepared_stride = 128))
 SPOIL(huge_stride_a, (x->g.count = 9, x->g.a.stride = huge))
 SPOIL(huge_stride_b, (x->g.count = 9, x->g.b.stride = huge))
 SPOIL(huge_stride_c, (x->g.count = 9, x->g.c.stride = huge))
 SPOIL(huge_stride_d, (x->g.count = 9, x->g.d.stride = huge))
-SPOIL(huge_stride_words,
+SPOIL(huge_stride_parts,
       (x->g.count = 9, x->g.a.prepared = x->workspace, x->g.a.prepared_stride = huge))
 SPOIL(one_d, (x->g.count = 2, x->g.d.stride = 0))
 SPOIL(overlapping_d, (x->g.count = 2, x->g.d.stride--))
@@ -137,7 +137,7 @@ SPOIL(wide_each_c,
       (make_small(x, "batch.mma.64"), x->g.c.each = x->g.d.each = pointers, x->g.c.ld++))
 SPOIL(overlapping_f16, (make_small(x, "batch.mma.64"), x->g.count = 2, x->g.d.stride--))
 
-#define WORDS_STRIDE "A: the stride of prepared operands must be a multiple of 256 below 2^64"
+#define PARTS_STRIDE "A: the stride of prepared operands must be a multiple of 256 below 2^64"
 #define D_IS_C                                                                           \
     "D and C share memory but differ in leading dimension, stride, layout or format"
 #define OVERLAP "the stride of D is too small: its matrices overlap"
@@ -163,15 +163,15 @@ static const struct refusal {
     { low_liar,          BITCUT_UNSUPPORTED,       "liar.markidis.f16 does not have the terms of recipe markidis" },
     { no_row,            BITCUT_UNSUPPORTED,       "liar.noname.f16 refers to an unknown recipe: noname" },
     { small_kernel,      BITCUT_BAD_ARGUMENT, "small.plain.f16 supports m, n and k up to 32" },
-    { one_word,          BITCUT_BAD_ARGUMENT, "recipe ootomo needs more parts than split half has" },
-    { one_word_of_b,     BITCUT_BAD_ARGUMENT, "recipe ootomo needs more parts than split half has" },
-    { other_words,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "split tf32tf32 (supported: 2 parts in f16)" },
-    { mixed_words,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "split half-e4m3 (supported: 2 parts in f16)" },
-    { unmixed_words,     BITCUT_BAD_ARGUMENT, "recipe half-fp8 needs more parts than split halfhalf has" },
+    { one_part,          BITCUT_BAD_ARGUMENT, "recipe ootomo needs more parts than split half has" },
+    { one_part_of_b,     BITCUT_BAD_ARGUMENT, "recipe ootomo needs more parts than split half has" },
+    { other_parts,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "split tf32tf32 (supported: 2 parts in f16)" },
+    { mixed_parts,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "split half-e4m3 (supported: 2 parts in f16)" },
+    { unmixed_parts,     BITCUT_BAD_ARGUMENT, "recipe half-fp8 needs more parts than split halfhalf has" },
     { other_mixed_b,     BITCUT_BAD_ARGUMENT, DOES_NOT("half-fp8") "split half-e5m2 (supported: parts of split half-e4m3)" },
     { mixed_liar,        BITCUT_UNSUPPORTED,       "liar.half-fp8.f16 does not have the parts of recipe half-fp8" },
     { plain_liar,        BITCUT_UNSUPPORTED,       "liar.plain.f16 does not have the parts of recipe plain" },
-    { no_words,          BITCUT_BAD_ARGUMENT, DOES_NOT("plain") "split f32 (supported: 1 parts in f16, 1 parts in tf32)" },
+    { no_parts,          BITCUT_BAD_ARGUMENT, DOES_NOT("plain") "split f32 (supported: 1 parts in f16, 1 parts in tf32)" },
     { mixed_scales,      BITCUT_BAD_ARGUMENT, "recipe tf32x3 adds parts of different scale; choose a split with scale 0" },
     { stochastic_high,   BITCUT_UNSUPPORTED,  "devices do not round by rule sr; use the emulator" },
     { stochastic_low,    BITCUT_UNSUPPORTED,  "devices do not round by rule sr; use the emulator" },
@@ -215,13 +215,13 @@ static const struct refusal {
     { by_pointers_too,   BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "pointers to matrices (supported: matrices at strides)" },
     { wide_c,            BITCUT_BAD_ARGUMENT, D_IS_C },
     { turned_c,          BITCUT_BAD_ARGUMENT, D_IS_C },
-    { odd_words,         BITCUT_BAD_ARGUMENT, "A is not aligned to 256 bytes" },
-    { odd_words_stride,  BITCUT_BAD_ARGUMENT, WORDS_STRIDE },
+    { odd_parts,         BITCUT_BAD_ARGUMENT, "A is not aligned to 256 bytes" },
+    { odd_parts_stride,  BITCUT_BAD_ARGUMENT, PARTS_STRIDE },
     { huge_stride_a,     BITCUT_BAD_ARGUMENT, "A exceeds the address space" },
     { huge_stride_b,     BITCUT_BAD_ARGUMENT, "B exceeds the address space" },
     { huge_stride_c,     BITCUT_BAD_ARGUMENT, "C exceeds the address space" },
     { huge_stride_d,     BITCUT_BAD_ARGUMENT, "D exceeds the address space" },
-    { huge_stride_words, BITCUT_BAD_ARGUMENT, WORDS_STRIDE },
+    { huge_stride_parts, BITCUT_BAD_ARGUMENT, PARTS_STRIDE },
     { one_d,             BITCUT_BAD_ARGUMENT, OVERLAP },
     { overlapping_d,     BITCUT_BAD_ARGUMENT, OVERLAP },
     { crossing_d,        BITCUT_BAD_ARGUMENT, OVERLAP },
@@ -369,13 +369,13 @@ START_TEST(calls_taken)
 }
 END_TEST
 
-/* Words that cannot be prepared. */
-START_TEST(words_refused)
+/* Parts that cannot be prepared. */
+START_TEST(parts_refused)
 {
     static const uint32_t a[M * K];
     struct bitcut_gemm g = good_gemm(a, NULL, NULL, NULL);
     char why[BITCUT_TEXT_MAX];
-    const struct block words = block_make(4096);
+    const struct block parts = block_make(4096);
     static const struct {
         size_t offset, ld;
         bool there;
@@ -383,14 +383,14 @@ START_TEST(words_refused)
     } refused[] = {
         { 0, 10, true, "A: leading dimension 10 is less than the row length 11" },
         { 0, 11, false, "A must not be NULL" },
-        { 64, 11, true, "words is not aligned to 256 bytes" },
+        { 64, 11, true, "parts is not aligned to 256 bytes" },
     };
     g.a.prepared = a;
     device_open();
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         g.a.at = refused[i].there ? a : NULL;
         g.a.ld = refused[i].ld;
-        ck_assert_int_eq(bitcut_gemm_prepare(words.at + refused[i].offset, device, &g,
+        ck_assert_int_eq(bitcut_gemm_prepare(parts.at + refused[i].offset, device, &g,
                                              BITCUT_A, NULL, why),
                          BITCUT_BAD_ARGUMENT);
         ck_assert_str_eq(why, refused[i].why);
@@ -398,12 +398,12 @@ START_TEST(words_refused)
     g.a.at = a;
     ck_assert_int_eq(bitcut_gemm_prepare(NULL, device, &g, BITCUT_A, NULL, why),
                      BITCUT_BAD_ARGUMENT);
-    ck_assert_str_eq(why, "words must not be NULL");
-    ck_assert_uint_eq(words.at[64], FILL);
-    block_end(&words);
+    ck_assert_str_eq(why, "parts must not be NULL");
+    ck_assert_uint_eq(parts.at[64], FILL);
+    block_end(&parts);
     bitcut_device_close(device);
 }
 END_TEST
 
 DEVICE_TEST_MAIN("cuda refused", calls_refused, places_refused, memory_refused,
-                 calls_taken, words_refused)
+                 calls_taken, parts_refused)

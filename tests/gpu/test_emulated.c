@@ -96,7 +96,7 @@ END_TEST
 
 static uint32_t memory[64 * 8] __attribute__((aligned(256)));
 
-SPOIL(other_words, g->recipe = bitcut_recipe_find("tf32x3"))
+SPOIL(other_parts, g->recipe = bitcut_recipe_find("tf32x3"))
 SPOIL(scaled_unit,
       g->unit = bitcut_unit_find("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e4m3", NULL))
 SPOIL(prepared, g->b.prepared = memory)
@@ -114,7 +114,7 @@ static const struct {
     const char *why;
 } refusals[] = {
     /* clang-format off */
-    { other_words, true,  "recipe tf32x3 has parts in tf32, but " AMPERE " multiplies f16 by f16; choose another unit or split" },
+    { other_parts, true,  "recipe tf32x3 has parts in tf32, but " AMPERE " multiplies f16 by f16; choose another unit or split" },
     { scaled_unit, true,  "blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e4m3 requires block scales: factors of A and of B in ue8m0, one for each line and 32 k, and scaling=unit" },
     { prepared,    true,  "emulation accepts no prepared operands" },
     { no_format,   true,  "A cannot have the format f64" },
@@ -146,7 +146,7 @@ START_TEST(gemms_refused)
 }
 END_TEST
 
-START_TEST(no_words)
+START_TEST(no_parts)
 {
     struct bitcut_gemm g = gemm_named("markidis", AMPERE);
     char why[BITCUT_TEXT_MAX];
@@ -272,7 +272,7 @@ START_TEST(as_emulated)
         memcpy(d, want, sizeof d);
         ck_assert_int_eq(bitcut_gemm(NULL, &ran, 1, why), BITCUT_OK);
         for (size_t e = 0; e < ELEMENTS; e++)
-            ck_assert_msg(got[e] == d[e], "state %" PRIu64 ": word %zu is %08x, not %08x",
+            ck_assert_msg(got[e] == d[e], "state %" PRIu64 ": part %zu is %08x, not %08x",
                           seed, e, got[e], d[e]);
         ck_assert_mem_ne(d, want, sizeof d);
         free(got);
@@ -414,5 +414,5 @@ START_TEST(large_ones)
 }
 END_TEST
 
-DEVICE_TEST_MAIN("emulated", methods_chosen, not_unasked, gemms_refused, no_words,
+DEVICE_TEST_MAIN("emulated", methods_chosen, not_unasked, gemms_refused, no_parts,
                  it_breaks, as_emulated, in_its_place, large_ones)

@@ -426,23 +426,23 @@ static void try_prepared(struct trial *t, uint64_t *state)
     void *stream = stream_make();
     ck_assert_int_eq(bitcut_gemm_prepared_size(&bytes, cuda, &t->g, BITCUT_B, NULL),
                      BITCUT_OK);
-    const address words = allocate(t->count * bytes);
+    const address parts = allocate(t->count * bytes);
     struct bitcut_gemm g = t->g;
     trial_fill(t, state, stream);
     for (size_t i = 0; i < t->count; i++) {
         g.b.at = at(t->b + i * sizeof *t->host_b);
         ck_assert_int_eq(
-            bitcut_gemm_prepare(at(words + i * bytes), cuda, &g, BITCUT_B, stream, NULL),
+            bitcut_gemm_prepare(at(parts + i * bytes), cuda, &g, BITCUT_B, stream, NULL),
             BITCUT_OK);
     }
-    t->g.b.prepared = at(words);
+    t->g.b.prepared = at(parts);
     t->g.b.prepared_stride = bytes;
     for (int i = 0; i < 2; i++) trial_start(t, stream);
     trial_check(t, stream);
-    GOOD(driver.release(words));
+    GOOD(driver.release(parts));
 }
 
-START_TEST(words_prepared)
+START_TEST(parts_prepared)
 {
     each_trial(try_prepared, 1, 0);
     each_trial(try_prepared, COUNT_MAX, 0);
@@ -520,7 +520,7 @@ END_TEST
    more than a device has. */
 START_TEST(graphs_have_memory)
 {
-    enum { GRAPHS = 200, WORD = 4 };
+    enum { GRAPHS = 200, PART = 4 };
     const size_t bytes = (size_t)1 << 30;
     const struct gpu_streams *const s = streams_open();
     char why[GPU_FAULT_MAX];
@@ -530,9 +530,9 @@ START_TEST(graphs_have_memory)
         GOOD(driver.capture(stream, 0));
         GOOD(s->reserve(&at, bytes, stream, why));
         char *const far = (char *)at + bytes / 2;
-        const struct gpu_copy in = { at, &i, WORD, WORD, WORD, 1 },
-                              out = { got, far, WORD, WORD, WORD, 2 },
-                              all = { far, at, WORD, 0, WORD, 2 };
+        const struct gpu_copy in = { at, &i, PART, PART, PART, 1 },
+                              out = { got, far, PART, PART, PART, 2 },
+                              all = { far, at, PART, 0, PART, 2 };
         GOOD(s->repeat(&all, stream, why));
         GOOD(s->release(at, stream, why));
         GOOD(driver.captured(stream, &graph));
@@ -579,7 +579,7 @@ int main(void)
                                    graphs_of_batches_run_again,
                                    graphs_of_small_gemms_run_again,
                                    streams_side_by_side,
-                                   words_prepared,
+                                   parts_prepared,
                                    host_memory_refused,
                                    graphs_have_numbers,
                                    lines_are_copied,

@@ -165,10 +165,10 @@ rt_error work_start(const struct gpu_work *w, void *workspace, rt_stream stream)
     return done();
 }
 
-/* What only words on the host need. */
-size_t gemm_words(const struct gpu_work *w, enum bitcut_operand which)
+/* What only parts on the host need. */
+size_t gemm_parts(const struct gpu_work *w, enum bitcut_operand which)
 {
-    ck_abort_msg("words of %p, %d", (const void *)w, (int)which);
+    ck_abort_msg("parts of %p, %d", (const void *)w, (int)which);
 }
 rt_error split_launch(const struct to_split *of, int count, rt_stream stream)
 {

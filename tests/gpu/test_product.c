@@ -103,12 +103,12 @@ static rt_error emulation_start(const struct gpu_work *w, void *workspace,
 
 const struct emulation_code emulation_code = { emulation_bytes, emulation_start };
 
-/* --- words ------------------------------------------------------------------------ */
+/* --- parts ------------------------------------------------------------------------ */
 
-/* Splits, and the bytes of their words: of the first, and of each other. */
+/* Splits, and the bytes of their parts: of the first, and of each other. */
 static const struct known {
     int split;
-    size_t words, first, other;
+    size_t parts, first, other;
 } known[] = {
     { SPLIT_HALF_E4M3, 3, 2, 1 }, { SPLIT_HALF_E5M2, 3, 2, 1 },
     { SPLIT_HALF_S8, 3, 2, 1 },   { SPLIT_HALFHALF, 2, 2, 2 },
@@ -147,17 +147,17 @@ static struct gpu_work work_of(const struct known *s, size_t m, size_t k,
 static size_t run_of(size_t k)
 {
     size_t run = 0;
-    while (run < k) run += GPU_WORDS_RUN;
+    while (run < k) run += GPU_PARTS_RUN;
     return run;
 }
 
-/* Bytes of all words. */
+/* Bytes of all parts. */
 static size_t end_of(const struct known *s, size_t lines, size_t k)
 {
     size_t bytes = 0;
-    for (size_t word = 0; word < s->words; word++)
+    for (size_t part = 0; part < s->parts; part++)
         for (size_t line = 0; line < lines; line++)
-            bytes += run_of(k) * (word ? s->other : s->first);
+            bytes += run_of(k) * (part ? s->other : s->first);
     return bytes;
 }
 
@@ -169,10 +169,10 @@ static void check_operand(const struct gpu_work *w, enum bitcut_operand which,
     const size_t lines = which == BITCUT_A ? w->gemm.m : w->gemm.n;
     const size_t end = end_of(s, lines, w->gemm.k);
     const size_t all = end + (w->plan.equilibrate ? 4 * lines : 0);
-    const char *const largest = (const char *)words_largest(here, &x);
+    const char *const largest = (const char *)parts_largest(here, &x);
     same(x.lines, lines, "lines");
     same(x.k, w->gemm.k, "k");
-    same(gemm_words(w, which), all, "bytes");
+    same(gemm_parts(w, which), all, "bytes");
     same(prepared_stride(&x) % GPU_ALIGNMENT, 0, "stride's rest");
     ck_assert_msg(prepared_stride(&x) >= all && prepared_stride(&x) < all + GPU_ALIGNMENT,
                   "%s: stride %zu of %zu bytes", now, prepared_stride(&x), all);
@@ -197,13 +197,13 @@ static void each_work(void (*check)(struct gpu_work *w, const struct known *s))
                 }
 }
 
-static void check_words(struct gpu_work *w, const struct known *s)
+static void check_parts(struct gpu_work *w, const struct known *s)
 {
     check_operand(w, BITCUT_A, s);
     check_operand(w, BITCUT_B, s);
 }
 
-START_TEST(words) { each_work(check_words); }
+START_TEST(parts) { each_work(check_parts); }
 END_TEST
 
 /* --- products --------------------------------------------------------------------- */
@@ -212,7 +212,7 @@ enum { SHARED, STRIDED, PREPARED, PREPARED_ONCE, KINDS };
 
 static _Alignas(GPU_ALIGNMENT) char workspace[1 << 17], prepared[2][GPU_ALIGNMENT];
 
-/* Its elements or words: one for all, or one for each. */
+/* Its elements or parts: one for all, or one for each. */
 static struct bitcut_matrix matrix_of(int kind, int operand, enum bitcut_layout layout)
 {
     static const float elements[2];
@@ -223,7 +223,7 @@ static struct bitcut_matrix matrix_of(int kind, int operand, enum bitcut_layout 
     return x;
 }
 
-/* Where the words of an operand should be, and how many matrices are to be made. */
+/* Where the parts of an operand should be, and how many matrices are to be made. */
 struct place {
     const char *at;
     size_t lines, end, own; /* own: bytes from those of a matrix to the next */
@@ -249,7 +249,7 @@ static void check_split(const struct to_split *of, const struct place *want,
                         const struct gpu_work *w, bool is_a)
 {
     const struct operand *const x = &of->operand;
-    same_place(of->words, want->at, "the words made");
+    same_place(of->parts, want->at, "the parts made");
     same(of->count, want->made, "how many are made");
     same_place(x->matrix, is_a ? &w->gemm.a : &w->gemm.b, "the matrix");
     same_place(x->split, is_a ? &w->plan.split_a : &w->plan.split_b, "the split");
@@ -261,12 +261,12 @@ static void check_split(const struct to_split *of, const struct place *want,
          "whether it lies across");
 }
 
-static void check_words_given(const struct words *x, const uint32_t *largest,
+static void check_parts_given(const struct parts *x, const uint32_t *largest,
                               size_t stride, const struct place *want,
                               const struct gpu_work *w, const struct known *s)
 {
     const bool equilibrate = w->plan.equilibrate;
-    same_place(x->at, want->at, "the words");
+    same_place(x->at, want->at, "the parts");
     same(x->lines, want->lines, "lines");
     same(x->row_bytes, run_of(w->gemm.k) * s->first, "bytes of a line");
     same(x->low_row_bytes, run_of(w->gemm.k) * s->other, "bytes of a low line");
@@ -275,7 +275,7 @@ static void check_words_given(const struct words *x, const uint32_t *largest,
     same(stride * sizeof *largest, want->stride, "the stride of the largest");
 }
 
-/* What the kernel was given, but for words. */
+/* What the kernel was given, but for parts. */
 static void check_given(const struct gpu_work *w, const void *own)
 {
     const struct gpu_product *const p = &seen.product;
@@ -319,8 +319,8 @@ static void check_start(const struct gpu_work *w, const struct known *s)
     if (!g->a.prepared) check_split(&seen.of[0], &a, w, true);
     if (!g->b.prepared) check_split(&seen.of[made - 1], &b, w, false);
     const struct gpu_product *const p = &seen.product;
-    check_words_given(&p->a, p->lines.a, p->lines.stride_a, &a, w, s);
-    check_words_given(&p->b, p->lines.b, p->lines.stride_b, &b, w, s);
+    check_parts_given(&p->a, p->lines.a, p->lines.stride_a, &a, w, s);
+    check_parts_given(&p->b, p->lines.b, p->lines.stride_b, &b, w, s);
     same(p->behind_split, made && g->k, "whether a split pass is before");
     check_given(w, own);
 }
@@ -355,7 +355,7 @@ START_TEST(products)
 }
 END_TEST
 
-/* Words that are made once, for later. */
+/* Parts that are made once, for later. */
 static void check_prepare(struct gpu_work *w, const struct known *s)
 {
     char why[GPU_FAULT_MAX];
@@ -400,7 +400,7 @@ START_TEST(nothing)
 }
 END_TEST
 
-/* Kernels that read matrices as they are have no words and no workspace; what is emulated
+/* Kernels that read matrices as they are have no parts and no workspace; what is emulated
    has its own. */
 static int start_small(const struct gpu_work *w, void *stream)
 {
@@ -408,7 +408,7 @@ static int start_small(const struct gpu_work *w, void *stream)
     return w->gemm.m == 2 && stream == &seen ? RT_SUCCESS : FAULT;
 }
 
-START_TEST(without_words)
+START_TEST(without_parts)
 {
     static const struct gpu_kernel small = { .recipe = "small", .start = start_small },
                                    none = { .name = "emulated" };
@@ -490,4 +490,4 @@ START_TEST(slices)
 }
 END_TEST
 
-TEST_MAIN("product", words, products, prepares, nothing, without_words, failures, slices)
+TEST_MAIN("product", parts, products, prepares, nothing, without_parts, failures, slices)

@@ -38,7 +38,7 @@ static float *matrix(size_t count)
 
 /* --- faults by name ----------------------------------------------------------------- */
 
-static const struct fault *const tables[] = { faults_words, faults_sums, faults_places,
+static const struct fault *const tables[] = { faults_parts, faults_sums, faults_places,
                                               faults_outside, NULL };
 
 static void list(void)
@@ -169,7 +169,7 @@ static float *spoiled(const struct kernel *q, const struct fault *x, const float
     if (x->plan && !x->plan(&wrong, x->value))
         stop(DOES_NOT_APPLY, "%s: not with %s", x->name, q->recipe);
     replace(&wrong.stage, &x->stage);
-    kernel_run(d, &wrong, x->words);
+    kernel_run(d, &wrong, x->parts);
     if (x->output) x->output(d, q, right);
     for (size_t at = 0; x->where && at < q->m * q->n; at++)
         if (!x->where->in(&(struct place){ q, at / q->n, at % q->n })) d[at] = right[at];

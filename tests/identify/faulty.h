@@ -30,7 +30,7 @@ float round_to(const struct floating *f, enum rule rule, float x);
 /* The FP32 value that is x, toward zero.  */
 float toward_zero(double x);
 
-/* A word: m 2^(e - fraction).  What is not finite has e = BEYOND. */
+/* A part: m 2^(e - fraction).  What is not finite has e = BEYOND. */
 struct digits {
     int32_t m;
     int32_t e;
@@ -45,7 +45,7 @@ struct digits digits_of(const struct floating *f, float x);
    the largest exponent, which is taken as `least` at least; block 1: an FP32 fma. */
 struct unit {
     const char *name;
-    const struct floating *words;
+    const struct floating *parts;
     int k, block, fraction, least;
 };
 
@@ -74,8 +74,8 @@ struct stages {
     /* Where element k of line i of A, or line j of B, is in its matrix; SIZE_MAX: it is
      * 0. */
     size_t (*at[2])(const struct kernel *q, size_t line, size_t k);
-    /* The words of an element. */
-    void (*split)(float word[2], const struct kernel *q, float x);
+    /* The parts of an element. */
+    void (*split)(float part[2], const struct kernel *q, float x);
     /* The steps of a slice, at most twice as many as from `from` to `to`; how many. */
     size_t (*steps)(size_t *step, const struct place *p, size_t from, size_t to);
     /* What an accumulator becomes after each instruction. */
@@ -91,13 +91,13 @@ struct stages {
 };
 
 struct term {
-    int a, b, accumulator; /* words: 0 high, 1 low */
+    int a, b, accumulator; /* parts: 0 high, 1 low */
 };
 
 struct kernel {
     const char *recipe;
     const struct unit *unit;
-    int words, scale; /* the low word carries 2^scale */
+    int parts, scale; /* the low part carries 2^scale */
     enum rule high, low;
     int terms;
     struct term term[TERMS_MAX];
@@ -110,7 +110,7 @@ struct kernel {
     float alpha, beta;
     uint64_t seed;
     const float *a, *b, *c;      /* row-major; c NULL if beta is 0               */
-    float *word[2][2];           /* [operand][word]: lines of whole steps         */
+    float *part[2][2];           /* [operand][part]: lines of whole steps         */
     struct digits *digits[2][2]; /* the same, taken apart                        */
     size_t *step;                /* room for stage.steps                         */
 };
@@ -122,13 +122,13 @@ bool kernel_right(struct kernel *q, const char *recipe, const struct unit *unit)
 /* Steps of the instruction in all k. */
 size_t kernel_steps(const struct kernel *q);
 
-/* Compute d; `words`, unless NULL, spoils the words once they are made. */
-void kernel_run(float *d, struct kernel *q, void (*words)(struct kernel *q));
+/* Compute d; `parts`, unless NULL, spoils the parts once they are made. */
+void kernel_run(float *d, struct kernel *q, void (*parts)(struct kernel *q));
 
 /* The right stages, for faults that deviate a little. */
 size_t at_a(const struct kernel *q, size_t line, size_t k);
 size_t at_b(const struct kernel *q, size_t line, size_t k);
-void split_right(float word[2], const struct kernel *q, float x);
+void split_right(float part[2], const struct kernel *q, float x);
 size_t steps_right(size_t *step, const struct place *p, size_t from, size_t to);
 float product_right(const struct place *p);
 float reduce_right(const struct place *p, const float *part, size_t count);
@@ -169,14 +169,14 @@ struct fault {
     bool (*plan)(struct kernel *q, int value); /* false: it does not apply */
     int value;
     struct stages stage; /* those that are not NULL replace the right ones */
-    void (*words)(struct kernel *q);
+    void (*parts)(struct kernel *q);
     void (*output)(float *d, const struct kernel *q, const float *right);
     const struct where *where; /* NULL: everywhere */
 };
 
 /* Ended by a row without name.  The last are what no table of faults can have: the right
    answer is that nothing known gives D. */
-extern const struct fault faults_words[], faults_sums[], faults_places[],
+extern const struct fault faults_parts[], faults_sums[], faults_places[],
     faults_outside[];
 
 #endif

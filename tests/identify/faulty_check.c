@@ -39,8 +39,8 @@ static bool agrees(const struct unit *u, const struct bitcut_unit *row, uint64_t
     for (int i = 0; i < u->k; i++) {
         a[i] = finite_at_random(row->a, draw(seed, 1, (uint64_t)i));
         b[i] = finite_at_random(row->b, draw(seed, 2, (uint64_t)i));
-        x[i] = digits_of(u->words, decoded(row->a, a[i]));
-        y[i] = digits_of(u->words, decoded(row->b, b[i]));
+        x[i] = digits_of(u->parts, decoded(row->a, a[i]));
+        y[i] = digits_of(u->parts, decoded(row->b, b[i]));
         a[i] <<= row->a->pad;
         b[i] <<= row->b->pad;
     }

@@ -27,7 +27,7 @@ double draw_unit(uint64_t seed, uint64_t x, uint64_t y)
 struct recipe {
     const char *name;
     const struct floating *format; /* NULL: any */
-    int words, scale;
+    int parts, scale;
     enum rule high, low;
     int promote, terms;
     struct term term[TERMS_MAX];
@@ -82,7 +82,7 @@ static void fill(struct kernel *q, const struct recipe *r, const struct unit *un
     *q = (struct kernel){
         .recipe = r->name,
         .unit = unit,
-        .words = r->words,
+        .parts = r->parts,
         .scale = r->scale,
         .high = r->high,
         .low = r->low,
@@ -98,13 +98,13 @@ static void fill(struct kernel *q, const struct recipe *r, const struct unit *un
                    .finish = finish_right },
     };
     memcpy(q->term, r->term, sizeof q->term);
-    if (!r->format && unit->words == &tf32) q->high = NEAREST_AWAY;
+    if (!r->format && unit->parts == &tf32) q->high = NEAREST_AWAY;
 }
 
 bool kernel_right(struct kernel *q, const char *recipe, const struct unit *unit)
 {
     for (const struct recipe *r = recipes; r->name; r++) {
-        if (strcmp(r->name, recipe) || (r->format && r->format != unit->words)) continue;
+        if (strcmp(r->name, recipe) || (r->format && r->format != unit->parts)) continue;
         fill(q, r, unit);
         return true;
     }
@@ -123,10 +123,10 @@ size_t at_b(const struct kernel *q, size_t line, size_t k)
     return k < q->k ? k * q->n + line : SIZE_MAX;
 }
 
-void split_right(float word[2], const struct kernel *q, float x)
+void split_right(float part[2], const struct kernel *q, float x)
 {
-    word[0] = round_to(q->unit->words, q->high, x);
-    word[1] = round_to(q->unit->words, q->low, ldexpf(x - word[0], q->scale));
+    part[0] = round_to(q->unit->parts, q->high, x);
+    part[1] = round_to(q->unit->parts, q->low, ldexpf(x - part[0], q->scale));
 }
 
 size_t steps_right(size_t *step, const struct place *p, size_t from, size_t to)
@@ -182,13 +182,13 @@ static void load(struct kernel *q, int operand)
     const float *from = operand ? q->b : q->a;
     const size_t lines = operand ? q->n : q->m;
     for (int w = 0; w < 2; w++)
-        q->word[operand][w] = room(lines * width(q), sizeof(float));
+        q->part[operand][w] = room(lines * width(q), sizeof(float));
     for (size_t line = 0; line < lines; line++)
         for (size_t k = 0; k < width(q); k++) {
             const size_t at = q->stage.at[operand](q, line, k), to = line * width(q) + k;
-            float word[2] = { 0 };
-            if (at != SIZE_MAX) q->stage.split(word, q, from[at]);
-            for (int w = 0; w < q->words; w++) q->word[operand][w][to] = word[w];
+            float part[2] = { 0 };
+            if (at != SIZE_MAX) q->stage.split(part, q, from[at]);
+            for (int w = 0; w < q->parts; w++) q->part[operand][w][to] = part[w];
         }
 }
 
@@ -198,7 +198,7 @@ static void take_apart(struct kernel *q, int operand)
     for (int w = 0; w < 2; w++) {
         q->digits[operand][w] = room(count, sizeof(struct digits));
         for (size_t i = 0; i < count; i++)
-            q->digits[operand][w][i] = digits_of(q->unit->words, q->word[operand][w][i]);
+            q->digits[operand][w][i] = digits_of(q->unit->parts, q->part[operand][w][i]);
     }
 }
 
@@ -246,12 +246,12 @@ float product_right(const struct place *p)
     return p->q->stage.reduce(p, part, count);
 }
 
-void kernel_run(float *d, struct kernel *q, void (*words)(struct kernel *q))
+void kernel_run(float *d, struct kernel *q, void (*parts)(struct kernel *q))
 {
     float (*const compute)(const struct place *) =
         q->stage.product ? q->stage.product : product_right;
     for (int operand = 0; operand < 2; operand++) load(q, operand);
-    if (words) words(q);
+    if (parts) parts(q);
     for (int operand = 0; operand < 2; operand++) take_apart(q, operand);
     q->step = room(2 * kernel_steps(q) + 2, sizeof *q->step);
     for (size_t i = 0; i < q->m; i++)
@@ -262,7 +262,7 @@ void kernel_run(float *d, struct kernel *q, void (*words)(struct kernel *q))
         }
     free(q->step);
     for (int i = 0; i < 4; i++) {
-        free(q->word[i / 2][i % 2]);
+        free(q->part[i / 2][i % 2]);
         free(q->digits[i / 2][i % 2]);
     }
 }

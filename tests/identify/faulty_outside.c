@@ -246,18 +246,18 @@ static float strassen(const struct place *p)
 /* --- inputs and chains, damaged ----------------------------------------------------- */
 
 /* The lowest bit of a third of the values is another. */
-static void input_noise(float word[2], const struct kernel *q, float x)
+static void input_noise(float part[2], const struct kernel *q, float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     bits ^= draw(q->seed, 43, bits) % 3 == 0;
     memcpy(&x, &bits, sizeof bits);
-    split_right(word, q, x);
+    split_right(part, q, x);
 }
 
-static void four_bits(float word[2], const struct kernel *q, float x)
+static void four_bits(float part[2], const struct kernel *q, float x)
 {
-    split_right(word, q, round_to(&(struct floating){ 3, -6, 8 }, NEAREST_EVEN, x));
+    split_right(part, q, round_to(&(struct floating){ 3, -6, 8 }, NEAREST_EVEN, x));
 }
 
 static float kept_noisy(const struct place *p, float v)

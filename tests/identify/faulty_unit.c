@@ -7,7 +7,7 @@
 const struct floating f16 = { 10, -14, 15 }, bf16 = { 7, -126, 127 },
                       tf32 = { 10, -126, 127 }, f32 = { 23, -126, 127 };
 
-/* name, words, k, block, fraction, least */
+/* name, parts, k, block, fraction, least */
 static const struct unit table[] = {
     { "volta/mma.m8n8k4.f32.f16", &f16, 4, 4, 23, -131 },
     { "ampere/mma.m16n8k8.f32.f16", &f16, 8, 8, 24, -132 },
@@ -119,7 +119,7 @@ static float block_dot(const struct unit *u, const struct digits *a,
         if (e > top && a[i].m && b[i].m) top = e;
     }
     if (top >= BEYOND / 2) return not_finite(u->block, a, b, c);
-    const int to = u->fraction - top, fraction = 2 * u->words->fraction;
+    const int to = u->fraction - top, fraction = 2 * u->parts->fraction;
     int64_t sum = shifted(d.m, d.e - f32.fraction + to);
     for (int i = 0; i < u->block; i++)
         sum += shifted((int64_t)a[i].m * b[i].m, a[i].e + b[i].e - fraction + to);

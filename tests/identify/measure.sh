@@ -11,16 +11,16 @@ set -u
 # words, with - for each blank.  An answer is what `fault` says; or, where explain matched D
 # without one, `clean` if recipe, unit, promotion and slices are those that were asked for,
 # else `other` (a variation that is not called a fault); or `none`.  A word ~X says that X, with
-# - for blanks, must be in the sentence, so that which product or which word is held against
+# - for blanks, must be in the sentence, so that which product or which part is held against
 # what was done.  Without lines here: of a fault of class `none`, and one that changes no
 # output, `clean` is right, and of one of class `outside`, `none`.
 # Where there is more than one answer they describe the same bits:
-#  - words 2^10 with fold 2^-11 are words 2^11 with fold 2^-12: powers of two are exact;
+#  - parts 2^10 with fold 2^-11 are parts 2^11 with fold 2^-12: powers of two are exact;
 #  - low times low in the accumulator of corrections has another scale than these;
-#  - inputs are multiples of 2^-24 below 1, whose low words are exact with and without scale;
-#  - a low word of B that is zero leaves out the products that have it;
+#  - inputs are multiples of 2^-24 below 1, whose low parts are exact with and without scale;
+#  - a low part of B that is zero leaves out the products that have it;
 #  - k that are lost from the start of a slice to its end are a slice that is lost;
-#  - a high word that is added in place of what is promoted is that of the last k alone;
+#  - a high part that is added in place of what is promoted is that of the last k alone;
 #  - columns of D that are swapped are columns of B, where there is no C;
 #  - in few bits units and recipes give the same;
 #  - what is in a format that D has as a whole was rounded to it;
@@ -28,14 +28,14 @@ set -u
 #  - k of A that are swapped in pairs give the products of k of B that are;
 #  - f16 and tf32 have one significand, and these numbers are in the range of both;
 #  - inputs rounded to e4m3 that are multiplied are a GEMM of a unit of e4m3;
-#  - subnormal words that are flushed are low ones, where high ones are flushed anyway;
+#  - subnormal parts that are flushed are low ones, where high ones are flushed anyway;
 #  - three slices have no pairs: then they were added from the last one down;
 #  - an FP32 accumulator that is cut to tf32 is one of f16 whose sums are rounded toward zero;
 #  - a recipe that is not promoted, as its row says, has nothing that it does not do;
-#  - a residual that goes through f16 before it is scaled is a low word of Markidis's;
+#  - a residual that goes through f16 before it is scaled is a low part of Markidis's;
 #  - FP32 sums of pairs are an order that explain has by now;
 #  - a transposed matrix is one that is read by columns;
-#  - a high word that is subnormal has a low word of zero, if that is not scaled;
+#  - a high part that is subnormal has a low part of zero, if that is not scaled;
 #  - where all products are promoted, the last sum alone is that of a GEMM without the k before;
 #  - an accumulator that is rounded to f16 is that of a unit of f16;
 #  - a tile that is all rows of D and is that before it, has columns of B that are read twice.
@@ -48,36 +48,36 @@ drop-corrections    -> corrections-missing other
 hh-twice            -> term-twice ~high(A)-high(B)-is-added-twice
 lh-twice            -> term-twice ~low(A)-high(B)-is-added-twice
 hl-twice            -> term-twice ~high(A)-low(B)-is-added-twice
-lh-for-hl           -> wrong-words ~in-place-of-the-product-high(A)-low(B)-there-is-low(A)-high(B)
-lh-for-hh           -> wrong-words ~in-place-of-the-product-high(A)-high(B)-there-is-low(A)-high(B)
+lh-for-hl           -> wrong-parts ~in-place-of-the-product-high(A)-low(B)-there-is-low(A)-high(B)
+lh-for-hh           -> wrong-parts ~in-place-of-the-product-high(A)-high(B)-there-is-low(A)-high(B)
 terms-reversed      -> clean other ~products-come-in-order
 one-accumulator     -> one-accumulator
 low-low-added       -> wrong-accumulator clean other ~low
 low-low-in-main     -> wrong-accumulator ~low(A)-low(B)-is-added-in-accumulator-0
-high-rn             -> clean other ~high-words-are-rounded-by-rn
-high-rz             -> clean other ~high-words-are-rounded-by-rz
-high-rna            -> clean other ~high-words-are-rounded-by-rna
-low-rn              -> clean other ~low-words-are-rounded-by-rn
-low-rz              -> clean other ~low-words-are-rounded-by-
-low-rna             -> clean other ~low-words-are-rounded-by-rna
-high-saturates      -> clean other other-words ~rounded-by-rn-sat
-low-nan-zeroed      -> low-words-not-finite-zeroed
-high-via-bf16       -> high-words-through-another-format ~bf16
-low-via-bf16        -> low-words-through-another-format ~bf16
-low-not-scaled      -> low-words-not-scaled epilogue-scale-twice
+high-rn             -> clean other ~high-parts-are-rounded-by-rn
+high-rz             -> clean other ~high-parts-are-rounded-by-rz
+high-rna            -> clean other ~high-parts-are-rounded-by-rna
+low-rn              -> clean other ~low-parts-are-rounded-by-rn
+low-rz              -> clean other ~low-parts-are-rounded-by-
+low-rna             -> clean other ~low-parts-are-rounded-by-rna
+high-saturates      -> clean other other-parts ~rounded-by-rn-sat
+low-nan-zeroed      -> low-parts-not-finite-zeroed
+high-via-bf16       -> high-parts-through-another-format ~bf16
+low-via-bf16        -> low-parts-through-another-format ~bf16
+low-not-scaled      -> low-parts-not-scaled epilogue-scale-twice
 split-scale         -> epilogue-scale-wrong
 fold-scale          -> epilogue-scale-wrong
-other-scale         -> clean other ~low-words-carry-2^1
-low-flushed         -> subnormal-words-flushed clean other ~words
-high-flushed        -> subnormal-high-words-lost small-inputs-flushed
+other-scale         -> clean other ~low-parts-carry-2^1
+low-flushed         -> subnormal-parts-flushed clean other ~parts
+high-flushed        -> subnormal-high-parts-lost small-inputs-flushed
 inputs-flushed      -> small-inputs-flushed
 residual-negated    -> residual-negated
 residual-short      -> residual-short clean other
-residual-of-other   -> residual-of-another-word
-low-is-high         -> low-words-are-high-words
-low-of-b            -> words-of-the-other-operand ~low-words-of-B-stand
-high-of-b           -> words-of-the-other-operand ~high-words-of-B-stand
-b-not-split         -> low-words-zero term-missing
+residual-of-other   -> residual-of-another-part
+low-is-high         -> low-parts-are-high-parts
+low-of-b            -> parts-of-the-other-operand ~low-parts-of-B-stand
+high-of-b           -> parts-of-the-other-operand ~high-parts-of-B-stand
+b-not-split         -> low-parts-zero term-missing
 slice-lost          -> k-lost
 slice-middle-lost   -> k-lost
 slice-twice         -> k-twice
@@ -117,7 +117,7 @@ promote-f16         -> promotion-in-short ~f16
 promote-via-bf16    -> promotion-through-short ~bf16
 promote-rest-lost   -> promotion-forgets-the-rest
 fold-missing        -> epilogue-scale-missing
-fold-twice          -> epilogue-scale-twice low-words-not-scaled
+fold-twice          -> epilogue-scale-twice low-parts-not-scaled
 fold-off-by-one     -> epilogue-scale-wrong
 alpha-ignored       -> alpha-ignored
 alpha-twice         -> alpha-twice

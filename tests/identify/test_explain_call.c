@@ -177,26 +177,26 @@ START_TEST(tells_lies)
 }
 END_TEST
 
-/* The two words of the elements of a k-step that are `step` apart. */
-static void words(uint64_t *high, uint64_t *low, const uint32_t *x, size_t step)
+/* The two parts of the elements of a k-step that are `step` apart. */
+static void parts(uint64_t *high, uint64_t *low, const uint32_t *x, size_t step)
 {
-    uint64_t word[3];
+    uint64_t part[3];
     for (size_t p = 0; p < STEP; p++) {
-        bitcut_split_apply(word, bitcut_split_find("markidis"), x[p * step]);
-        *high++ = word[0];
-        *low++ = word[1];
+        bitcut_split_apply(part, bitcut_split_find("markidis"), x[p * step]);
+        *high++ = part[0];
+        *low++ = part[1];
     }
 }
 
-/* D as markidis has it, but with the products of the high words first. */
+/* D as markidis has it, but with the products of the high parts first. */
 static void compute_high_first(struct problem *x)
 {
     static uint64_t a[2][M * STEP], line[2][STEP], b[2][STEP * N], d[M * N];
     for (size_t k = 0; k < K; k += STEP) {
         for (size_t i = 0; i < M; i++)
-            words(&a[0][i * STEP], &a[1][i * STEP], &x->a[i * K + k], 1);
+            parts(&a[0][i * STEP], &a[1][i * STEP], &x->a[i * K + k], 1);
         for (size_t j = 0; j < N; j++) {
-            words(line[0], line[1], &x->b[k * N + j], N);
+            parts(line[0], line[1], &x->b[k * N + j], N);
             for (size_t p = 0; p < 2 * STEP; p++)
                 b[p / STEP][p % STEP * N + j] = line[p / STEP][p % STEP];
         }

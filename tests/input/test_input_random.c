@@ -12,20 +12,20 @@
 static const struct bitcut_format *const f16 = &formats[FORMAT_F16];
 static const struct bitcut_format *const f32 = &formats[FORMAT_F32];
 
-/* Word n of element (i, j), by the layout that lib/input/input.h states. */
-static uint32_t element_word(enum input_role role, uint64_t seed, size_t i, size_t j,
+/* Part n of element (i, j), by the layout that lib/input/input.h states. */
+static uint32_t element_part(enum input_role role, uint64_t seed, size_t i, size_t j,
                              int n)
 {
     const uint64_t block = (uint64_t)i << 32 | j;
     return rand_word(seed, role == INPUT_A ? 0 : 1, 4 * block + (uint64_t)n);
 }
 
-/* The number in (0, 1) that words n and n + 1 make. */
+/* The number in (0, 1) that parts n and n + 1 make. */
 static double element_uniform(enum input_role role, uint64_t seed, size_t i, size_t j,
                               int n)
 {
-    const uint64_t low = element_word(role, seed, i, j, n);
-    const uint64_t high = element_word(role, seed, i, j, n + 1);
+    const uint64_t low = element_part(role, seed, i, j, n);
+    const uint64_t high = element_part(role, seed, i, j, n + 1);
     return ldexp((double)((high << 20 | low >> 12) * 2 + 1), -53);
 }
 
@@ -350,14 +350,14 @@ START_TEST(rz_worst_loses_the_most)
 END_TEST
 
 /* Which third of family subnormal x belongs to: 0 for FP32, 1 for f16, 2 for the low
-   word; -1 if none. */
+   part; -1 if none. */
 static int subnormal_kind(uint32_t x)
 {
     const double magnitude = fabs(f32_value(x));
-    uint64_t word[SPLIT_WORDS_MAX];
-    split_words(word, bitcut_split_find("markidis"), x);
-    const double high = fabs(format_to_double(f16, word[0]));
-    const double low = fabs(format_to_double(f16, word[1]));
+    uint64_t part[SPLIT_PARTS_MAX];
+    split_apply(part, bitcut_split_find("markidis"), x);
+    const double high = fabs(format_to_double(f16, part[0]));
+    const double low = fabs(format_to_double(f16, part[1]));
     if (magnitude > 0 && magnitude < 0x1p-126) return 0;
     if (magnitude < 0x1p-14 && high > 0) return 1;
     if (magnitude < 0x1p-3 && high >= 0x1p-14 && low < 0x1p-14) return 2;

@@ -8,7 +8,7 @@
 #include <mpfr.h>
 #include <stdlib.h>
 
-/* Words n and n + 1 of block `block` of the stream that A shares among elements. */
+/* Parts n and n + 1 of block `block` of the stream that A shares among elements. */
 static double shared_uniform(uint64_t seed, uint64_t block, int n)
 {
     const uint64_t low = rand_word(seed, 2, 4 * block + (uint64_t)n);

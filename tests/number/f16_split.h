@@ -16,10 +16,10 @@ static inline struct bitcut_split f16_split(const struct bitcut_rounding *high,
                                             const struct bitcut_rounding *low, int scale)
 {
     return (struct bitcut_split){ .name = "test",
-                                  .what = "two words",
+                                  .what = "two parts",
                                   .scale = scale,
-                                  .words = 2,
-                                  .word = { { F16, high, 0, false },
+                                  .parts = 2,
+                                  .part = { { F16, high, 0, false },
                                             { F16, low, 1, false } } };
 }
 

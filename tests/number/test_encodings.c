@@ -158,23 +158,23 @@ START_TEST(splits_of_arrays)
     uint32_t x[COUNT];
     for (int i = 0; i < COUNT; i++) x[i] = (uint32_t)test_bits(&rng);
     for (const struct bitcut_split *s = splits; s->name; s++) {
-        uint64_t word[SPLIT_WORDS_MAX][COUNT], untouched[COUNT];
-        void *const array[SPLIT_WORDS_MAX] = { word[0], word[1], word[2] };
-        memset(word, 0xa5, sizeof word);
+        uint64_t part[SPLIT_PARTS_MAX][COUNT], untouched[COUNT];
+        void *const array[SPLIT_PARTS_MAX] = { part[0], part[1], part[2] };
+        memset(part, 0xa5, sizeof part);
         memset(untouched, 0xa5, sizeof untouched);
         ck_assert_int_eq(bitcut_split_array(array, s, x, COUNT), BITCUT_OK);
-        for (int w = 0; w < SPLIT_WORDS_MAX; w++) {
-            const int bytes = w < s->words ? format_bytes(s->word[w].format) : 0;
+        for (int w = 0; w < SPLIT_PARTS_MAX; w++) {
+            const int bytes = w < s->parts ? format_bytes(s->part[w].format) : 0;
             for (size_t i = 0; i < COUNT && bytes; i++) {
-                uint64_t one[SPLIT_WORDS_MAX];
+                uint64_t one[SPLIT_PARTS_MAX];
                 bitcut_split_apply(one, s, x[i]);
-                ck_assert_msg(element(word[w], bytes, i) == one[w],
-                              "%s: word %d of 0x%08x", s->name, w, x[i]);
+                ck_assert_msg(element(part[w], bytes, i) == one[w],
+                              "%s: part %d of 0x%08x", s->name, w, x[i]);
             }
             const size_t used = (size_t)bytes * COUNT;
-            ck_assert(!memcmp((char *)word[w] + used, untouched, sizeof word[w] - used));
+            ck_assert(!memcmp((char *)part[w] + used, untouched, sizeof part[w] - used));
         }
-        void *const low_alone[SPLIT_WORDS_MAX] = { NULL, word[1], NULL };
+        void *const low_alone[SPLIT_PARTS_MAX] = { NULL, part[1], NULL };
         ck_assert_int_eq(bitcut_split_array(low_alone, s, x, COUNT), BITCUT_OK);
     }
 }
@@ -185,7 +185,7 @@ START_TEST(refused)
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
     const struct bitcut_rounding *const rn = &roundings[ROUND_RN];
     uint32_t x[2] = { 0 };
-    void *const none[SPLIT_WORDS_MAX] = { NULL };
+    void *const none[SPLIT_PARTS_MAX] = { NULL };
     size_t changed = 7;
     ck_assert_int_eq(bitcut_format_convert_array(&changed, NULL, f32, rn, x, f32, 1),
                      BITCUT_BAD_ARGUMENT);

@@ -40,7 +40,7 @@ START_TEST(targets_of_formats)
     s.scale = 13;
     ck_assert_int_eq(equilibrate_takes(&s, NULL), BITCUT_BAD_ARGUMENT);
     s.scale = 12;
-    s.word[0].rounding = &roundings[ROUND_RZ]; /* leaves twice as much */
+    s.part[0].rounding = &roundings[ROUND_RZ]; /* leaves twice as much */
     ck_assert_int_eq(equilibrate_takes(&s, NULL), BITCUT_BAD_ARGUMENT);
     s.scale = 11;
     ck_assert_int_eq(equilibrate_takes(&s, NULL), BITCUT_OK);
@@ -146,9 +146,9 @@ static void multiply(uint32_t *d, const char *recipe, bool equilibrated,
                      const uint32_t *a, const uint32_t *b)
 {
     const struct bitcut_recipe *r = bitcut_recipe_find(recipe);
-    const struct bitcut_format *words =
-        r->split ? r->split->word[0].format : &formats[FORMAT_F16];
-    struct bitcut_gemm g = gemm_of(r, bitcut_unit_find("h100", words));
+    const struct bitcut_format *parts =
+        r->split ? r->split->part[0].format : &formats[FORMAT_F16];
+    struct bitcut_gemm g = gemm_of(r, bitcut_unit_find("h100", parts));
     gemm_set_dense(&g, d, M, N, K, a, b, NULL);
     g.equilibrate = equilibrated;
     ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, NULL), BITCUT_OK);
@@ -230,20 +230,20 @@ END_TEST
 /* Whether a word of x is neither a finite number nor, of an integer, within its range. */
 static bool overflows(const struct bitcut_split *s, uint32_t x)
 {
-    uint64_t word[SPLIT_WORDS_MAX];
-    split_words(word, s, x);
-    for (int i = 0; i < s->words; i++)
-        if (format_decode(s->word[i].format, word[i]).kind >= NUMBER_INF) return true;
+    uint64_t part[SPLIT_PARTS_MAX];
+    split_apply(part, s, x);
+    for (int i = 0; i < s->parts; i++)
+        if (format_decode(s->part[i].format, part[i]).kind >= NUMBER_INF) return true;
     return false;
 }
 
-/* What is said of a magnitude against the words of values up to it: of its binade, and of
+/* What is said of a magnitude against the parts of values up to it: of its binade, and of
    the others below by turns. */
 static void check_spared(const struct bitcut_split *s, uint32_t largest, uint64_t *rng)
 {
     enum { TRIES = 40 };
     const bool spared = equilibrate_spares(s, largest);
-    if (s->words == 1 && !split_is_fixed(s))
+    if (s->parts == 1 && !split_is_fixed(s))
         ck_assert_msg(spared != overflows(s, largest), "%s: %08" PRIx32, s->name,
                       largest);
     for (int i = 0; i < TRIES && spared; i++) {
@@ -266,10 +266,10 @@ START_TEST(magnitudes_spared)
               !equilibrate_spares(&f16, 0x477ff000)); /* 65520 rounds to infinity */
     ck_assert(!equilibrate_spares(&splits[SPLIT_HALF_S8], 0x43800000)); /* 2^8 saturates */
     for (const struct bitcut_split *row = splits; row->name; row++)
-        for (int scale = 0; scale <= (row->words > 1 ? 14 : 0); scale++)
+        for (int scale = 0; scale <= (row->parts > 1 ? 14 : 0); scale++)
             for (int e = -127; e <= 127; e += test_step(14)) {
                 struct bitcut_split s = *row;
-                if (s.words > 1) s.scale = scale;
+                if (s.parts > 1) s.scale = scale;
                 rng = rng * 6364136223846793005u + 1442695040888963407u;
                 const uint32_t first = (uint32_t)(e + 127) << 23;
                 check_spared(&s, first | (uint32_t)(rng >> 41), &rng);

@@ -294,11 +294,11 @@ static uint64_t digest(uint64_t seed)
         const struct bitcut_rounding *r = &roundings[i % (ROUND_FENG22 + 1)];
         const uint64_t a = random_encoding(f, &state), b = random_encoding(f, &state);
         const uint64_t x = fma_round(f, r, NAN_HERE, a, b, random_encoding(f, &state));
-        uint64_t word[SPLIT_WORDS_MAX] = { 0 };
-        split_words(word, &splits[i % (SPLIT_BF16X3_SCALED + 1)],
+        uint64_t part[SPLIT_PARTS_MAX] = { 0 };
+        split_apply(part, &splits[i % (SPLIT_BF16X3_SCALED + 1)],
                     (uint32_t)test_bits(&state));
-        for (int j = 0; j < SPLIT_WORDS_MAX; j++)
-            sum = sum * 0x9e3779b97f4a7c15 + word[j];
+        for (int j = 0; j < SPLIT_PARTS_MAX; j++)
+            sum = sum * 0x9e3779b97f4a7c15 + part[j];
         sum = sum * 0x9e3779b97f4a7c15 + x;
         sum = sum * 0x9e3779b97f4a7c15 +
               bitcut_format_convert(f, r, &formats[FORMAT_F32], test_bits(&state) >> 32);

@@ -14,8 +14,8 @@
 
 /* --- constants: NUMERICS of the splits in the normal range ------------------------- */
 
-/* A class of mantissas, by some of the bits that the high word leaves, and the length of
-   the mantissa that two words keep of it. */
+/* A class of mantissas, by some of the bits that the high part leaves, and the length of
+   the mantissa that two parts keep of it. */
 struct length_row {
     uint32_t mask, bits;
     int length;
@@ -81,11 +81,11 @@ static void census_add(struct census *c, const struct bitcut_split *s,
                        const struct length_row *rows, const double *value, int exponent,
                        uint32_t mantissa)
 {
-    uint64_t word[SPLIT_WORDS_MAX];
-    split_words(word, s, f32_with(exponent, mantissa));
+    uint64_t part[SPLIT_PARTS_MAX];
+    split_apply(part, s, f32_with(exponent, mantissa));
     const double x = ldexp(1 + mantissa * 0x1p-23, exponent);
-    const double low = ldexp(value[word[1]], -s->scale);
-    const double left = fabs(x - value[word[0]] - low);
+    const double low = ldexp(value[part[1]], -s->scale);
+    const double left = fabs(x - value[part[0]] - low);
     const double error = ldexp(left, 23 - exponent);
     c->max_error = fmax(c->max_error, error);
     c->rho = fmax(c->rho, left / x);
@@ -128,7 +128,7 @@ static struct census census_take(const struct constants *k, int exponent)
     return all;
 }
 
-/* rho and theta are least upper bounds: reached to within the step of the high word. */
+/* rho and theta are least upper bounds: reached to within the step of the high part. */
 static bool reaches(double x, double bound)
 {
     return x <= bound && x >= bound * (1 - 0x1p-9);
@@ -176,7 +176,7 @@ static double max_error(const struct bitcut_split *s, const double *value, int e
     return c.max_error;
 }
 
-/* Two words keep what they keep of normal numbers down to 2^(-2-s), with a cut high word
+/* Two parts keep what they keep of normal numbers down to 2^(-2-s), with a cut high part
    one binade further, and no further. */
 START_TEST(full_retention)
 {
@@ -197,7 +197,7 @@ END_TEST
 
 /* --- every row --------------------------------------------------------------------- */
 
-static uint64_t expected_word(const struct ladder *l, const struct bitcut_rounding *r,
+static uint64_t expected_part(const struct ladder *l, const struct bitcut_rounding *r,
                               float x)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
@@ -211,46 +211,46 @@ static uint64_t expected_word(const struct ladder *l, const struct bitcut_roundi
     return oracle_choose(l->format, r, v.negative, p);
 }
 
-/* The value of a word, NaN and infinities too. */
-static double value_of(const struct bitcut_format *f, uint64_t word)
+/* The value of a part, NaN and infinities too. */
+static double value_of(const struct bitcut_format *f, uint64_t part)
 {
-    const struct value v = oracle_value(f, word);
+    const struct value v = oracle_value(f, part);
     const double magnitude = v.kind == NUMBER_INF   ? INFINITY
                              : v.kind == NUMBER_NAN ? NAN
                                                     : v.magnitude;
     return v.negative ? -magnitude : magnitude;
 }
 
-/* The words with the host's FP32 arithmetic for the residuals; l[i] has the values of
-   word i's format. */
-static void expected_words(uint64_t word[SPLIT_WORDS_MAX], const struct ladder *l,
+/* The parts with the host's FP32 arithmetic for the residuals; l[i] has the values of
+   part i's format. */
+static void expected_parts(uint64_t part[SPLIT_PARTS_MAX], const struct ladder *l,
                            const struct bitcut_split *s, float x)
 {
     float rest = x;
-    for (int i = 0, level = 0; i < s->words; i++) {
-        const struct split_word *w = &s->word[i];
+    for (int i = 0, level = 0; i < s->parts; i++) {
+        const struct split_part *w = &s->part[i];
         const volatile float made_of =
             w->copy ? x * ldexpf(1, w->level * s->scale)
                     : rest * ldexpf(1, (w->level - level) * s->scale);
-        word[i] = expected_word(&l[i], w->rounding, made_of);
+        part[i] = expected_part(&l[i], w->rounding, made_of);
         if (w->copy) continue;
-        rest = made_of - (float)value_of(w->format, word[i]);
+        rest = made_of - (float)value_of(w->format, part[i]);
         level = w->level;
     }
 }
 
-static void check_words(const struct ladder *l, const struct bitcut_split *s, uint32_t x)
+static void check_parts(const struct ladder *l, const struct bitcut_split *s, uint32_t x)
 {
-    uint64_t got[SPLIT_WORDS_MAX] = { 1, 2, 3 }, want[SPLIT_WORDS_MAX] = { 1, 2, 3 };
-    split_words(got, s, x);
-    expected_words(want, l, s, float_of_bits(x));
-    for (int i = 0; i < SPLIT_WORDS_MAX; i++)
+    uint64_t got[SPLIT_PARTS_MAX] = { 1, 2, 3 }, want[SPLIT_PARTS_MAX] = { 1, 2, 3 };
+    split_apply(got, s, x);
+    expected_parts(want, l, s, float_of_bits(x));
+    for (int i = 0; i < SPLIT_PARTS_MAX; i++)
         if (got[i] != want[i])
-            ck_abort_msg("%s of 0x%08x (%a): word %d: got 0x%" PRIx64 ", want 0x%" PRIx64,
+            ck_abort_msg("%s of 0x%08x (%a): part %d: got 0x%" PRIx64 ", want 0x%" PRIx64,
                          s->name, x, (double)float_of_bits(x), i, got[i], want[i]);
 }
 
-/* x and its words' neighbours: ends of binades, the ends of the f16 and f32 ranges. */
+/* x and its parts' neighbours: ends of binades, the ends of the f16 and f32 ranges. */
 static const uint32_t edges[] = {
     0,          1,          0x7fffff,   0x800000,   0x3f800000, 0x3f7fffff,
     0x337fffff, 0x33800000, 0x33000000, 0x33000001, 0x32ffffff, 0x387fffff,
@@ -265,28 +265,28 @@ START_TEST(every_row)
 {
     uint64_t state = test_seed();
     for (const struct bitcut_split *s = splits; s->name; s++) {
-        struct ladder l[SPLIT_WORDS_MAX];
-        for (int i = 0; i < s->words; i++) {
-            const struct bitcut_format *f = s->word[i].format;
+        struct ladder l[SPLIT_PARTS_MAX];
+        for (int i = 0; i < s->parts; i++) {
+            const struct bitcut_format *f = s->part[i].format;
             l[i] = (struct ladder){ .format = f };
             if (f->exponent_bits + f->fraction_bits <= LADDER_BITS) ladder_init(&l[i], f);
         }
         for (int i = 0; i < EDGES; i++) {
-            check_words(l, s, edges[i]);
-            check_words(l, s, edges[i] | 0x80000000);
+            check_parts(l, s, edges[i]);
+            check_parts(l, s, edges[i] | 0x80000000);
         }
         for (int i = 0; i < test_cases(60000, 5000000); i++) {
             const uint64_t bits = test_bits(&state);
             const uint32_t near_f16 = f32_with((int)(bits >> 58) - 40, bits & 0x7fffff);
-            check_words(l, s,
+            check_parts(l, s,
                         i % 2 ? (uint32_t)bits : near_f16 | (bits >> 26 & 1u) << 31);
         }
-        for (int i = 0; i < s->words; i++) ladder_clear(&l[i]);
+        for (int i = 0; i < s->parts; i++) ladder_clear(&l[i]);
     }
 }
 END_TEST
 
-/* The words of -x are the negated words of x; only a residual of 0 has no sign, as in any
+/* The parts of -x are the negated parts of x; only a residual of 0 has no sign, as in any
    subtraction to nearest. */
 START_TEST(sign_symmetry)
 {
@@ -294,11 +294,11 @@ START_TEST(sign_symmetry)
     for (const struct bitcut_split *s = splits; s->name; s++)
         for (int i = 0; i < 20000; i++) {
             const uint32_t x = (uint32_t)test_bits(&state) & 0x7fffffff;
-            uint64_t plus[SPLIT_WORDS_MAX], minus[SPLIT_WORDS_MAX];
-            split_words(plus, s, x);
-            split_words(minus, s, x | 0x80000000);
-            for (int j = 0; j < s->words; j++) {
-                const struct bitcut_format *f = s->word[j].format;
+            uint64_t plus[SPLIT_PARTS_MAX], minus[SPLIT_PARTS_MAX];
+            split_apply(plus, s, x);
+            split_apply(minus, s, x | 0x80000000);
+            for (int j = 0; j < s->parts; j++) {
+                const struct bitcut_format *f = s->part[j].format;
                 const uint64_t sign = (uint64_t)1 << (f->bits - 1);
                 const bool same =
                     plus[j] == 0 || oracle_value(f, plus[j]).kind == NUMBER_NAN;
@@ -307,7 +307,7 @@ START_TEST(sign_symmetry)
                                               ? (2 * sign - plus[j]) % (2 * sign)
                                               : plus[j] ^ sign;
                 if (minus[j] != negative && !(same && magnitude == plus[j]))
-                    ck_abort_msg("%s of +-0x%08x: word %d: 0x%" PRIx64 " and 0x%" PRIx64,
+                    ck_abort_msg("%s of +-0x%08x: part %d: 0x%" PRIx64 " and 0x%" PRIx64,
                                  s->name, x, j, plus[j], minus[j]);
             }
         }
@@ -319,7 +319,7 @@ END_TEST
 static const struct {
     int split;
     uint32_t x;
-    uint64_t word[SPLIT_WORDS_MAX];
+    uint64_t part[SPLIT_PARTS_MAX];
 } single[] = {
     /* clang-format off */
     { SPLIT_BITCUT,         0x387fffff, { 0x0000, 0x2bff } }, /* 2^-14: all low */
@@ -339,7 +339,7 @@ static const struct {
     { SPLIT_BITCUT,         0xff800000, { 0xfc00, 0x7e00 } },
     { SPLIT_MARKIDIS,       0xffc12345, { 0x7e00, 0x7e00 } },
     { SPLIT_MARKIDIS,       0x80000000, { 0x8000, 0x0000 } },
-    { SPLIT_MARKIDIS,       0x3f802001, { 0x3c01, 0x0002 } }, /* low word subnormal */
+    { SPLIT_MARKIDIS,       0x3f802001, { 0x3c01, 0x0002 } }, /* low part subnormal */
     { SPLIT_FENG,           0x3f800004, { 0x3c01, 0x93ff } }, /* bit 21: up */
     { SPLIT_FENG,           0x3f800002, { 0x3c00, 0x0004 } },
     { SPLIT_FENG22,         0x3f800002, { 0x3c01, 0x9400 } }, /* bit 22: up */
@@ -372,13 +372,13 @@ START_TEST(single_values)
 {
     for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++) {
         const struct bitcut_split *s = &splits[single[i].split];
-        const uint64_t *want = single[i].word;
-        uint64_t word[SPLIT_WORDS_MAX] = { 0 };
-        ck_assert_int_eq(bitcut_split_apply(word, s, single[i].x), s->words);
-        for (int j = 0; j < SPLIT_WORDS_MAX; j++)
-            ck_assert_msg(word[j] == want[j],
-                          "%s of 0x%08x: word %d: got 0x%" PRIx64 ", want 0x%" PRIx64,
-                          s->name, single[i].x, j, word[j], want[j]);
+        const uint64_t *want = single[i].part;
+        uint64_t part[SPLIT_PARTS_MAX] = { 0 };
+        ck_assert_int_eq(bitcut_split_apply(part, s, single[i].x), s->parts);
+        for (int j = 0; j < SPLIT_PARTS_MAX; j++)
+            ck_assert_msg(part[j] == want[j],
+                          "%s of 0x%08x: part %d: got 0x%" PRIx64 ", want 0x%" PRIx64,
+                          s->name, single[i].x, j, part[j], want[j]);
     }
 }
 END_TEST
@@ -392,9 +392,9 @@ START_TEST(bitcut_rows_agree_on_normal_numbers)
         const uint32_t x =
             f32_with((int)(bits >> 32 & 0xffff) % 30 - 14, bits & 0x7fffff) |
             (uint32_t)(bits >> 63) << 31;
-        uint64_t a[SPLIT_WORDS_MAX], b[SPLIT_WORDS_MAX];
-        split_words(a, &splits[SPLIT_BITCUT], x);
-        split_words(b, &splits[SPLIT_BITCUT_GRADUAL], x);
+        uint64_t a[SPLIT_PARTS_MAX], b[SPLIT_PARTS_MAX];
+        split_apply(a, &splits[SPLIT_BITCUT], x);
+        split_apply(b, &splits[SPLIT_BITCUT_GRADUAL], x);
         if (a[0] != b[0] || a[1] != b[1])
             ck_abort_msg("0x%08x: literal 0x%" PRIx64 " 0x%" PRIx64 ", gradual 0x%" PRIx64
                          " 0x%" PRIx64,
@@ -413,9 +413,9 @@ START_TEST(names_and_plain)
     ck_assert_ptr_null(bitcut_split_find("ootomo"));
     for (const struct bitcut_format *f = formats; f->name; f++) {
         const struct bitcut_split s = split_plain(f);
-        ck_assert(s.word[0].format == f && s.words == 1);
+        ck_assert(s.part[0].format == f && s.parts == 1);
         if (f->special == SPECIAL_INTEGER) continue; /* to the range of the format */
-        ck_assert(s.word[0].rounding == (f == &formats[FORMAT_TF32] ? R(RNA) : R(RN)));
+        ck_assert(s.part[0].rounding == (f == &formats[FORMAT_TF32] ? R(RNA) : R(RN)));
     }
 }
 END_TEST
@@ -437,7 +437,7 @@ START_TEST(labels)
         struct bitcut_split s = splits[of[i].row];
         char text[60], cut[12];
         s.scale = of[i].scale;
-        s.word[0].rounding = &roundings[of[i].high];
+        s.part[0].rounding = &roundings[of[i].high];
         split_label(text, sizeof text, &s);
         ck_assert_str_eq(text, of[i].label);
         split_label(cut, sizeof cut, &s);

@@ -9,22 +9,22 @@
 
 #define R(index) (&roundings[ROUND_##index])
 
-/* --- overflow of the low word ------------------------------------------------------ */
+/* --- overflow of the low part ------------------------------------------------------ */
 
-static bool is_infinite(uint64_t f16_word) { return (f16_word & 0x7fff) == F16_INF; }
+static bool is_infinite(uint64_t f16_part) { return (f16_part & 0x7fff) == F16_INF; }
 
-/* How many mantissas of exponent 15 give a finite high word and an infinite low one.  In
+/* How many mantissas of exponent 15 give a finite high part and an infinite low one.  In
    a quick run only those whose residual is within 64 ulp of the largest are looked at. */
-static int infinite_low_words(const struct bitcut_split *s)
+static int infinite_low_parts(const struct bitcut_split *s)
 {
     const bool all = test_long();
     int count = 0;
     for (uint32_t m = 0; m < MANTISSAS; m++) {
         const uint32_t rest = m % 8192;
         if (!all && (rest < 4096 - 64 || rest > 4096 + 64) && rest < 8192 - 64) continue;
-        uint64_t word[SPLIT_WORDS_MAX];
-        split_words(word, s, f32_with(15, m));
-        count += !is_infinite(word[0]) && is_infinite(word[1]);
+        uint64_t part[SPLIT_PARTS_MAX];
+        split_apply(part, s, f32_with(15, m));
+        count += !is_infinite(part[0]) && is_infinite(part[1]);
     }
     return count;
 }
@@ -41,39 +41,39 @@ START_TEST(scale_traps)
     for (unsigned i = 0; i < sizeof trap / sizeof trap[0]; i++) {
         const struct bitcut_split s =
             f16_split(&roundings[trap[i].high], &roundings[trap[i].low], trap[i].scale);
-        const int got = infinite_low_words(&s);
+        const int got = infinite_low_parts(&s);
         ck_assert_msg(got == trap[i].infinite,
-                      "%s + %s, s = %d: %d infinite low words, not %d",
-                      s.word[0].rounding->name, s.word[1].rounding->name, s.scale, got,
+                      "%s + %s, s = %d: %d infinite low parts, not %d",
+                      s.part[0].rounding->name, s.part[1].rounding->name, s.scale, got,
                       trap[i].infinite);
     }
 }
 END_TEST
 
-/* Truncated words stay finite, and as large as they can be. */
-START_TEST(truncated_words_saturate)
+/* Truncated parts stay finite, and as large as they can be. */
+START_TEST(truncated_parts_saturate)
 {
     for (int scale = 0; scale <= 11; scale++) {
         const struct bitcut_split s = f16_split(R(RZ), R(RZ), scale);
-        uint64_t word[SPLIT_WORDS_MAX];
-        split_words(word, &s, f32_with(100, 0));
+        uint64_t part[SPLIT_PARTS_MAX];
+        split_apply(part, &s, f32_with(100, 0));
         const double most =
-            oracle_value(F16, word[0]).magnitude +
-            ldexp(oracle_value(F16, word[1]).magnitude, -scale);
+            oracle_value(F16, part[0]).magnitude +
+            ldexp(oracle_value(F16, part[1]).magnitude, -scale);
         ck_assert_msg(most == 65504 * (1 + ldexp(1, -scale)), "s = %d: %.17g", scale,
                       most);
     }
 }
 END_TEST
 
-/* --- underflow of the low word ----------------------------------------------------- */
+/* --- underflow of the low part ----------------------------------------------------- */
 
 /* The residual of x = 1.m * 2^e is k 2^(e - 23) with an integer k of the low 13 bits of m
    (and, for a tie, the bit above), so that a count over 2^14 low bits is the count over
-   all mantissas.  Low words lie on steps of 2^-24 below 2^-14: in units of k, on steps of
+   all mantissas.  Low parts lie on steps of 2^-24 below 2^-14: in units of k, on steps of
    `zero` = 2^(-1 - e - s) below `normal` = 2^(9 - e - s).  Of 2^13 patterns, but for a
    few at the ends,
-       2 normal have a low word below 2^-14 after RN: 2^-(e+s+3),
+       2 normal have a low part below 2^-14 after RN: 2^-(e+s+3),
        normal after a cut: 2^-(e+s+4),
        zero lose a nonzero residual for RN + RN and cut + RZ: 2^-(e+s+14); twice as many
        for RN + RZ, half as many for cut + RN. */
@@ -137,12 +137,12 @@ static struct underflow underflow_count(const struct bitcut_split *s, const doub
 {
     struct underflow u = { 0, 0 };
     for (uint32_t m = 0; m < 2 * PATTERNS; m++) {
-        uint64_t word[SPLIT_WORDS_MAX];
+        uint64_t part[SPLIT_PARTS_MAX];
         const uint32_t x = f32_with(exponent, upper | m);
-        split_words(word, s, x);
-        const double low = fabs(value[word[1]]);
+        split_apply(part, s, x);
+        const double low = fabs(value[part[1]]);
         u.below_normal += (low < 0x1p-14) / 2.;
-        u.zero += (low == 0 && value[word[0]] != float_of_bits(x)) / 2.;
+        u.zero += (low == 0 && value[part[0]] != float_of_bits(x)) / 2.;
     }
     return u;
 }
@@ -156,7 +156,7 @@ static void check_underflow(const struct bitcut_split *s, const double *value,
         ck_assert_msg(got.below_normal == want.below_normal && got.zero == want.zero,
                       "%s + %s, s = %d, exponent %d: %g patterns below normal, %g lost; "
                       "want %g, %g",
-                      s->word[0].rounding->name, s->word[1].rounding->name, s->scale,
+                      s->part[0].rounding->name, s->part[1].rounding->name, s->scale,
                       exponent, got.below_normal, got.zero, want.below_normal, want.zero);
     }
 }
@@ -179,5 +179,5 @@ START_TEST(underflow_by_exponent)
 }
 END_TEST
 
-TEST_MAIN("low words of splits", scale_traps, truncated_words_saturate,
+TEST_MAIN("low parts of splits", scale_traps, truncated_parts_saturate,
           underflow_by_exponent)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stochastic rounding: its random bits by their definition, each step by 128-bit
-   integers, probabilities counted over seeds, what is exact, what overflows, and words of
+   integers, probabilities counted over seeds, what is exact, what overflows, and parts of
    splits. */
 #include "lib/number/bits.h"
 #include "lib/number/hostfp.h"
@@ -244,16 +244,16 @@ START_TEST(arrays)
 }
 END_TEST
 
-/* The sum of the words is x on average, over positions and over seeds; other splits have
-   the same words at any position. */
+/* The sum of the parts is x on average, over positions and over seeds; other splits have
+   the same parts at any position. */
 START_TEST(splits_are_unbiased)
 {
     enum { DRAWS = 1 << 12, VALUES = 40 };
     struct bitcut_split s = splits[SPLIT_HALFHALF];
-    uint64_t state = test_seed(), word[SPLIT_WORDS_MAX], other[SPLIT_WORDS_MAX];
+    uint64_t state = test_seed(), part[SPLIT_PARTS_MAX], other[SPLIT_PARTS_MAX];
     struct hostfp mode;
     double squares = 0;
-    for (int i = 0; i < 2; i++) s.word[i].rounding = &roundings[ROUND_SR];
+    for (int i = 0; i < 2; i++) s.part[i].rounding = &roundings[ROUND_SR];
     hostfp_enter(&mode);
     for (int v = 0; v < VALUES; v++) {
         const uint32_t x = 0x3f800001 + (uint32_t)(test_bits(&state) & 0x7ffffe);
@@ -261,10 +261,10 @@ START_TEST(splits_are_unbiased)
         double sum = 0, square = 0;
         for (uint64_t i = 0; i < DRAWS; i++) {
             s.seed = v % 2 ? i : 5;
-            split_words_at(word, &s, x, v % 2 ? 9 : i);
+            split_apply_at(part, &s, x, v % 2 ? 9 : i);
             const double error =
-                (format_to_double(&formats[FORMAT_F16], word[0]) +
-                 format_to_double(&formats[FORMAT_F16], word[1]) / 2048) -
+                (format_to_double(&formats[FORMAT_F16], part[0]) +
+                 format_to_double(&formats[FORMAT_F16], part[1]) / 2048) -
                 value;
             sum += error;
             square += error * error;
@@ -272,9 +272,9 @@ START_TEST(splits_are_unbiased)
         const double z = square > 0 ? sum / sqrt(square) : 0;
         ck_assert_msg(fabs(z) < 6, "%08x: off by %g deviations", x, z);
         squares += square;
-        split_words_at(word, &splits[SPLIT_BITCUT], x, 7);
-        split_words(other, &splits[SPLIT_BITCUT], x);
-        ck_assert(word[0] == other[0] && word[1] == other[1]);
+        split_apply_at(part, &splits[SPLIT_BITCUT], x, 7);
+        split_apply(other, &splits[SPLIT_BITCUT], x);
+        ck_assert(part[0] == other[0] && part[1] == other[1]);
     }
     hostfp_leave(&mode);
     ck_assert(squares > 0);

@@ -9,9 +9,9 @@
 static inline struct bitcut_gemm gemm_named(const char *recipe, const char *unit)
 {
     struct bitcut_gemm g = gemm_of(bitcut_recipe_find(recipe), NULL);
-    const struct bitcut_format *const words =
-        g.recipe->split ? g.recipe->split->word[0].format : &formats[FORMAT_F16];
-    g.unit = bitcut_unit_find(unit, words);
+    const struct bitcut_format *const parts =
+        g.recipe->split ? g.recipe->split->part[0].format : &formats[FORMAT_F16];
+    g.unit = bitcut_unit_find(unit, parts);
     ck_assert(g.unit != NULL);
     return g;
 }

@@ -178,9 +178,9 @@ static double cost(const char *recipe, const char *target)
 {
     struct bitcut_gemm g = gemm_of(bitcut_recipe_find(recipe), NULL);
     struct gemm_plan plan;
-    const struct bitcut_format *words =
-        g.recipe->split ? g.recipe->split->word[0].format : &formats[FORMAT_F16];
-    g.unit = unit_find(target, words);
+    const struct bitcut_format *parts =
+        g.recipe->split ? g.recipe->split->part[0].format : &formats[FORMAT_F16];
+    g.unit = unit_find(target, parts);
     ck_assert(g.unit != NULL);
     ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
     return plan_cost(&plan, target);
@@ -350,7 +350,7 @@ END_TEST
 enum { PRODUCTS_MAX = 4 };
 
 /* Of several products, in any order, the choice is the same and reaches what is wanted in
-   each; so it does of values elsewhere that its words must hold. */
+   each; so it does of values elsewhere that its parts must hold. */
 static void check_several(const int *exponent, size_t count, int elsewhere, uint64_t seed)
 {
     static const char *const target[] = { "h100" };

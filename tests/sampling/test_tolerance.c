@@ -258,7 +258,7 @@ START_TEST(zeros_are_rejected)
         for (int c = 0; c < 6; c++) {
             const size_t scale = ((size_t)c + (size_t)(r - recipes)) % 3;
             struct bitcut_gemm g = gemm_of(r, NULL);
-            g.unit = bitcut_unit_find(chip[c], r->split ? r->split->word[0].format
+            g.unit = bitcut_unit_find(chip[c], r->split ? r->split->part[0].format
                                                              : &formats[FORMAT_F16]);
             struct gemm_plan plan;
             struct gemm_data from = falling(3, M, K, test_seed());

@@ -27,33 +27,33 @@ static void draw(int32_t x[FAST_BLOCK], uint64_t *rng)
     }
 }
 
-/* A word of x in ulps of 2^e, and without its scale: an integer below 2^53, or a power of
+/* A part of x in ulps of 2^e, and without its scale: an integer below 2^53, or a power of
    two. */
-static double word_ulps(const struct bitcut_split *s, int i, uint64_t word, int e)
+static double part_ulps(const struct bitcut_split *s, int i, uint64_t part, int e)
 {
-    return ldexp(format_to_double(s->word[i].format, word),
-                 -s->scale * s->word[i].level - e + 23);
+    return ldexp(format_to_double(s->part[i].format, part),
+                 -s->scale * s->part[i].level - e + 23);
 }
 
-/* What one value adds: by its words, and if all are read by retention_of(). */
+/* What one value adds: by its parts, and if all are read by retention_of(). */
 static void expect(struct fast_kept *sum, double *rest, double *low,
                    const struct bitcut_split *s, bool flush, uint32_t x, int e)
 {
-    uint64_t word[SPLIT_WORDS_MAX];
-    double left = word_ulps(&splits[SPLIT_F32], 0, x, e), read = 0;
+    uint64_t part[SPLIT_PARTS_MAX];
+    double left = part_ulps(&splits[SPLIT_F32], 0, x, e), read = 0;
     int bits;
     bool finite = true, flushed = false;
-    split_words(word, s, x);
+    split_apply(part, s, x);
     *rest = *low = 0;
-    for (int i = 0; i < s->words; i++)
-        finite &= format_is_finite(s->word[i].format, word[i]);
+    for (int i = 0; i < s->parts; i++)
+        finite &= format_is_finite(s->part[i].format, part[i]);
     sum->overflow += !finite;
     if (!finite) return;
-    for (int i = 0; i < s->words; i++) {
-        if (s->word[i].copy) continue;
-        const struct number w = format_decode(s->word[i].format, word[i]);
-        const bool small = w.significand >> s->word[i].format->fraction_bits == 0;
-        const double value = word_ulps(s, i, word[i], e);
+    for (int i = 0; i < s->parts; i++) {
+        if (s->part[i].copy) continue;
+        const struct number w = format_decode(s->part[i].format, part[i]);
+        const bool small = w.significand >> s->part[i].format->fraction_bits == 0;
+        const double value = part_ulps(s, i, part[i], e);
         if (i == 1) {
             sum->zero += left != 0 && value == 0;
             sum->subnormal += left != 0 && small;
@@ -63,7 +63,7 @@ static void expect(struct fast_kept *sum, double *rest, double *low,
         flushed |= flush && small && value != 0;
         if (!flush || !small) read += value;
     }
-    *rest = fabs(word_ulps(&splits[SPLIT_F32], 0, x, e) - read);
+    *rest = fabs(part_ulps(&splits[SPLIT_F32], 0, x, e) - read);
     bits = *rest == 0 ? 24 : (int)fmax(23 - ilogb(*rest), 0);
     if (!flush) {
         int own;
@@ -97,7 +97,7 @@ static void check_sum(const struct fast_kept *got, const struct fast_kept *want,
         ck_assert_msg(pairs[i].got == pairs[i].want,
                       "%s, %s: %s (%s + %s, s = %d), exponent %d: got %" PRIu64
                       ", want %" PRIu64,
-                      level, pairs[i].name, s->name, s->word[0].rounding->name,
+                      level, pairs[i].name, s->name, s->part[0].rounding->name,
                       split_low(s)->name, s->scale, e, pairs[i].got, pairs[i].want);
 }
 
@@ -111,7 +111,7 @@ static void check_level(const struct simd_level *level, const struct binade *b,
     struct fast_kept got;
     struct hostfp mode;
     hostfp_enter(&mode);
-    level->kernels->keep(&got, got_rest, got_low, x, FAST_BLOCK, b->word, b->words);
+    level->kernels->keep(&got, got_rest, got_low, x, FAST_BLOCK, b->part, b->parts);
     hostfp_leave(&mode);
     check_sum(&got, want, s, e, level->name);
     int32_t most_low = 0;
@@ -157,7 +157,7 @@ START_TEST(rows_of_the_table)
             if (test_long() || test_between(&rng, 0, 3) == 0)
                 check_binade(s, e % 2, e, &rng);
         }
-        const bool by_bit = s->word[0].rounding->direction == BY_BIT;
+        const bool by_bit = s->part[0].rounding->direction == BY_BIT;
         const bool saturates = s == &splits[SPLIT_BITCUT_GRADUAL],
                    integers = s == &splits[SPLIT_HALF_S8]; /* 16 on f16 is infinite */
         ck_assert_msg(left == (by_bit      ? 1
@@ -169,23 +169,23 @@ START_TEST(rows_of_the_table)
 }
 END_TEST
 
-/* Two or three words of any formats by any rules. */
+/* Two or three parts of any formats by any rules. */
 static struct bitcut_split random_split(uint64_t *rng)
 {
     struct bitcut_split s = { .name = "random",
                               .what = "of this test",
                               .scale = test_between(rng, 0, 14),
-                              .words = test_between(rng, 1, 3) };
+                              .parts = test_between(rng, 1, 3) };
     const bool one = test_between(rng, 0, 2);
-    for (int i = 0; i < s.words; i++) {
-        s.word[i] = (struct split_word){
+    for (int i = 0; i < s.parts; i++) {
+        s.part[i] = (struct split_part){
             .format = &formats[test_between(rng, FORMAT_F32, FORMAT_E2M1)],
             .rounding = &roundings[test_between(rng, ROUND_RN, ROUND_FENG22)],
             .level = i,
             .copy = i == 2 && test_between(rng, 0, 1),
         };
-        if (i && one) s.word[i].format = s.word[0].format;
-        if (s.word[i].copy) s.word[i].level = test_between(rng, 0, 1);
+        if (i && one) s.part[i].format = s.part[0].format;
+        if (s.part[i].copy) s.part[i].level = test_between(rng, 0, 1);
     }
     return s;
 }
@@ -214,15 +214,15 @@ START_TEST(left_to_others)
     s.scale = 60;
     ck_assert(binade_make(&b, &s, false, 70) && !binade_make(&b, &s, false, 80));
     s = splits[SPLIT_HALF];
-    s.word[0].rounding = &roundings[ROUND_RU];
+    s.part[0].rounding = &roundings[ROUND_RU];
     ck_assert(binade_make(&b, &s, false, -25) && !binade_make(&b, &s, false, -26));
-    s.word[0].format = &formats[FORMAT_UE4M3];
+    s.part[0].format = &formats[FORMAT_UE4M3];
     ck_assert(!binade_make(&b, &s, false, 0));
 }
 END_TEST
 
-/* Values that all have the same words, where none of them is an integer. */
-START_TEST(same_words)
+/* Values that all have the same parts, where none of them is an integer. */
+START_TEST(same_parts)
 {
     static const int exponents[] = { 17, 18, 19, 30, 60, 104, 113, 117, 118, 127 };
     const struct bitcut_split *s = &splits[SPLIT_BITCUT_GRADUAL];
@@ -273,5 +273,5 @@ START_TEST(subnormal_values)
 }
 END_TEST
 
-TEST_MAIN("binade", rows_of_the_table, random_splits, left_to_others, same_words,
+TEST_MAIN("binade", rows_of_the_table, random_splits, left_to_others, same_parts,
           subnormal_values)

@@ -16,13 +16,13 @@
 #define F(format)   &formats[format]
 #define R(rounding) &roundings[rounding]
 
-static struct bitcut_split split_make(int format, int high, int low, int words, int scale)
+static struct bitcut_split split_make(int format, int high, int low, int parts, int scale)
 {
     return (struct bitcut_split){ .name = "test",
                                   .what = "of this test",
                                   .scale = scale,
-                                  .words = words,
-                                  .word = { { F(format), R(high), 0, false },
+                                  .parts = parts,
+                                  .part = { { F(format), R(high), 0, false },
                                             { F(format), R(low), 1, false } } };
 }
 
@@ -56,35 +56,35 @@ static uint64_t multiple(const struct bitcut_rounding *r, uint64_t x, int step)
     return up ? below + unit : below;
 }
 
-/* The low word of the residual `rest`, of exponent field e of x, both in ulps of x: a
+/* The low part of the residual `rest`, of exponent field e of x, both in ulps of x: a
    multiple of the last of the significand's bits, and of the smallest subnormal. */
-static uint64_t low_word(const struct bitcut_split *s, uint64_t rest, int e)
+static uint64_t low_part(const struct bitcut_split *s, uint64_t rest, int e)
 {
-    const int fraction_bits = s->word[0].format->fraction_bits,
-              emin = 1 - s->word[0].format->bias;
+    const int fraction_bits = s->part[0].format->fraction_bits,
+              emin = 1 - s->part[0].format->bias;
     const int last = length(rest) - 1 - fraction_bits;
     const int smallest = emin - fraction_bits - s->scale - (e - 23);
-    return multiple(s->word[1].rounding, rest, last > smallest ? last : smallest);
+    return multiple(s->part[1].rounding, rest, last > smallest ? last : smallest);
 }
 
-/* Whether a low word is not a normal number. */
+/* Whether a low part is not a normal number. */
 static bool is_below_normal(const struct bitcut_split *s, uint64_t low, int e)
 {
-    const int emin = 1 - s->word[0].format->bias, normal = emin - s->scale - (e - 23);
+    const int emin = 1 - s->part[0].format->bias, normal = emin - s->scale - (e - 23);
     return low == 0 || length(low) <= normal;
 }
 
-/* Add the value 1.fraction 2^e, whose high word is a normal number. */
+/* Add the value 1.fraction 2^e, whose high part is a normal number. */
 static void census_add(struct census *c, const struct bitcut_split *s, int e,
                        uint32_t fraction)
 {
     const uint64_t x = UINT64_C(1) << 23 | fraction;
     const int emax =
-        (1 << s->word[0].format->exponent_bits) - 2 - s->word[0].format->bias;
+        (1 << s->part[0].format->exponent_bits) - 2 - s->part[0].format->bias;
     const uint64_t high =
-        multiple(s->word[0].rounding, x, 23 - s->word[0].format->fraction_bits);
+        multiple(s->part[0].rounding, x, 23 - s->part[0].format->fraction_bits);
     const uint64_t rest = high > x ? high - x : x - high;
-    const uint64_t low = s->words == 2 ? low_word(s, rest, e) : 0;
+    const uint64_t low = s->parts == 2 ? low_part(s, rest, e) : 0;
     const uint64_t error = rest > low ? rest - low : low - rest;
     c->count++;
     if (e + length(high) - 24 > emax) {
@@ -94,8 +94,8 @@ static void census_add(struct census *c, const struct bitcut_split *s, int e,
     c->exact += error == 0;
     c->bits += error ? (uint64_t)(24 - length(error)) : 24;
     c->ulps += error;
-    c->subnormal += s->words == 2 && rest && is_below_normal(s, low, e);
-    c->zero += s->words == 2 && rest && low == 0;
+    c->subnormal += s->parts == 2 && rest && is_below_normal(s, low, e);
+    c->zero += s->parts == 2 && rest && low == 0;
     if (error > c->most) c->most = error;
     c->rho = fmax(c->rho, (double)error / (double)x);
     c->theta = fmax(c->theta, (double)low / (double)x);
@@ -135,8 +135,8 @@ static struct retention check_binade(const struct bitcut_split *s, int e)
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         ck_assert_msg(pairs[i].got == pairs[i].want,
                       "%s of %s, %s + %s, s = %d, exponent %d: got %a, want %a",
-                      pairs[i].name, s->word[0].format->name, s->word[0].rounding->name,
-                      s->word[1].rounding->name, s->scale, e, pairs[i].got,
+                      pairs[i].name, s->part[0].format->name, s->part[0].rounding->name,
+                      s->part[1].rounding->name, s->scale, e, pairs[i].got,
                       pairs[i].want);
     return r;
 }
@@ -170,12 +170,12 @@ START_TEST(published_constants)
 }
 END_TEST
 
-/* One word, an eighth of it infinite: x from 61440 on.  And low words that underflow. */
+/* One part, an eighth of it infinite: x from 61440 on.  And low parts that underflow. */
 START_TEST(other_binades)
 {
     static const int rows[] = { SPLIT_MARKIDIS, SPLIT_HALFHALF, SPLIT_BITCUT };
-    const struct bitcut_split word = split_make(FORMAT_E5M2, ROUND_RN, ROUND_RN, 1, 0);
-    const struct retention r = check_binade(&word, 15);
+    const struct bitcut_split part = split_make(FORMAT_E5M2, ROUND_RN, ROUND_RN, 1, 0);
+    const struct retention r = check_binade(&part, 15);
     ck_assert(r.p_overflow == 0.125 && r.max_low == 0);
     ck_assert(r.p_subnormal == 0 && r.p_zero == 0);
     for (int i = 0; i < 3; i++)
@@ -185,29 +185,29 @@ END_TEST
 
 /* --- single values ----------------------------------------------------------------- */
 
-/* The sum of the words that are not copies, each with its power of two; false if a word
+/* The sum of the parts that are not copies, each with its power of two; false if a part
    is not finite. */
-static bool words_sum(mpfr_ptr sum, const struct bitcut_split *s, uint32_t x)
+static bool parts_sum(mpfr_ptr sum, const struct bitcut_split *s, uint32_t x)
 {
-    uint64_t word[SPLIT_WORDS_MAX];
-    split_words(word, s, x);
+    uint64_t part[SPLIT_PARTS_MAX];
+    split_apply(part, s, x);
     mpfr_t term;
     mpfr_init2(term, 53);
     mpfr_set_zero(sum, 1);
     bool finite = true;
-    for (int i = 0; i < s->words; i++) {
-        const struct value v = oracle_value(s->word[i].format, word[i]);
+    for (int i = 0; i < s->parts; i++) {
+        const struct value v = oracle_value(s->part[i].format, part[i]);
         finite &= v.kind == NUMBER_ZERO || v.kind == NUMBER_FINITE;
         mpfr_set_d(term, v.negative ? -v.magnitude : v.magnitude, MPFR_RNDN);
-        mpfr_mul_2si(term, term, -s->scale * s->word[i].level, MPFR_RNDN);
-        if (s->word[i].copy) continue;
-        if (mpfr_add(sum, sum, term, MPFR_RNDN)) ck_abort_msg("sum of words rounded");
+        mpfr_mul_2si(term, term, -s->scale * s->part[i].level, MPFR_RNDN);
+        if (s->part[i].copy) continue;
+        if (mpfr_add(sum, sum, term, MPFR_RNDN)) ck_abort_msg("sum of parts rounded");
     }
     mpfr_clear(term);
     return finite;
 }
 
-/* Compare one value with the exact sum of its words. */
+/* Compare one value with the exact sum of its parts. */
 static void check_value(const struct bitcut_split *s, uint32_t x)
 {
     const int e = (int)(x >> 23) - 127;
@@ -215,7 +215,7 @@ static void check_value(const struct bitcut_split *s, uint32_t x)
     double ulps;
     mpfr_t error;
     mpfr_init2(error, 600);
-    const bool got = retention_of(&bits, &ulps, s, x), want = words_sum(error, s, x);
+    const bool got = retention_of(&bits, &ulps, s, x), want = parts_sum(error, s, x);
     mpfr_sub_d(error, error, oracle_value(&formats[FORMAT_F32], x).magnitude, MPFR_RNDN);
     mpfr_abs(error, error, MPFR_RNDN);
     mpfr_mul_2si(error, error, 23 - e, MPFR_RNDN);
@@ -321,7 +321,7 @@ START_TEST(samples_are_single_values)
 }
 END_TEST
 
-/* Below 2^-14 no low word of the literal bit-cut underflows, and it keeps 12 bits: 24 of
+/* Below 2^-14 no low part of the literal bit-cut underflows, and it keeps 12 bits: 24 of
    one value in 2^13, else 23 - floor(log2 v) where v, the last 13 bits, are cut. */
 START_TEST(no_underflow_is_not_precision)
 {
@@ -406,7 +406,7 @@ END_TEST
 
 /* --- closed forms ------------------------------------------------------------------ */
 
-/* Of two f16 words: 2^-(e+s+3) of a binade has a low word below the normal range if the
+/* Of two f16 parts: 2^-(e+s+3) of a binade has a low part below the normal range if the
    high one is rounded to nearest, 2^-(e+s+4) if it is cut; 2^-(e+s+14) has none if both
    are rounded alike. */
 START_TEST(closed_forms_as_printed)
@@ -427,7 +427,7 @@ START_TEST(closed_forms_as_printed)
 END_TEST
 
 /* How far the closed forms are above the count at most, in patterns of the 13 bits that
-   the high word leaves: a residual of 0 is not counted; a low word to nearest goes up to
+   the high part leaves: a residual of 0 is not counted; a low part to nearest goes up to
    2^emin from half a step below, and to 0 from the middle of the first. */
 static const struct {
     int format, high, low, scale;
@@ -496,8 +496,8 @@ START_TEST(theory_where_it_holds)
                 ck_assert_msg(isnan(r.max_ulp) == (r.p_overflow == 1),
                               "%s, scale %d, exponent %d: max_ulp %g", s.name, s.scale, e,
                               r.max_ulp);
-                ck_assert(r.p_overflow < 1 || s.words < 2 || isnan(p));
-                held += !isnan(p) && s.words > 1;
+                ck_assert(r.p_overflow < 1 || s.parts < 2 || isnan(p));
+                held += !isnan(p) && s.parts > 1;
                 lost += r.p_overflow == 1;
             }
     }
@@ -505,7 +505,7 @@ START_TEST(theory_where_it_holds)
 }
 END_TEST
 
-/* All values of a binade, of splits of one and two words: where there is theory the mean
+/* All values of a binade, of splits of one and two parts: where there is theory the mean
    of the retained bits is near it, and where it does not hold there is none. */
 START_TEST(bits_of_theory)
 {
@@ -545,7 +545,7 @@ END_TEST
 
 /* --- equilibrated lines ------------------------------------------------------------- */
 
-/* The largest value of a line is in the binade of t: all that two words can keep is kept
+/* The largest value of a line is in the binade of t: all that two parts can keep is kept
    down to t + 1 + s binades below it, and no further. */
 START_TEST(equilibrated_binades)
 {

@@ -111,7 +111,7 @@ START_TEST(unit_flushes)
 {
     const uint32_t x[1] = {
         0x38800800
-    }; /* 2^-14 (1 + 2^-12): the low word is subnormal */
+    }; /* 2^-14 (1 + 2^-12): the low part is subnormal */
     double values[2][2 * NAMES];
     const char *const units[] = { "cdna3/mfma.32x32x8.f32.f16",
                                   "cdna2/mfma.32x32x8.f32.f16" };

@@ -38,14 +38,14 @@ static json_t *rows_of_file(const struct study *study)
    each. */
 static json_t *row_with(const char *where)
 {
-    char word[256];
+    char part[256];
     json_t *row = json_object();
-    while (where && row_next_key(word, sizeof word, &where)) {
-        char *value = strchr(word, '='), *end;
+    while (where && row_next_key(part, sizeof part, &where)) {
+        char *value = strchr(part, '='), *end;
         *value++ = 0;
         value[strcspn(value, "|")] = 0;
         const double number = strtod(value, &end);
-        json_object_set_new(row, word, *end ? json_string(value) : json_real(number));
+        json_object_set_new(row, part, *end ? json_string(value) : json_real(number));
     }
     return row;
 }
@@ -234,7 +234,7 @@ START_TEST(flags_decide)
 }
 END_TEST
 
-/* A claim that agrees does not once the rows of what else could be so are its own: words,
+/* A claim that agrees does not once the rows of what else could be so are its own: parts,
    recipes or units swapped. */
 START_TEST(others_differ)
 {
@@ -268,9 +268,9 @@ START_TEST(inputs_tell)
     json_t *rows = made_by_hand(c);
     ck_assert_str_eq(c->name, "cublas-fast16f");
     ck_assert_int_eq(verdict_of(&ours, c, rows), VERDICT_AGREES);
-    json_object_set_new(json_array_get(rows, 1), "one_f16_word", json_true());
+    json_object_set_new(json_array_get(rows, 1), "one_f16_part", json_true());
     ck_assert_int_eq(verdict_of(&ours, c, rows), VERDICT_CANNOT);
-    json_object_set_new(json_array_get(rows, 0), "one_f16_word", json_false());
+    json_object_set_new(json_array_get(rows, 0), "one_f16_part", json_false());
     ck_assert_int_eq(verdict_of(&ours, c, rows), VERDICT_DIFFERS);
     json_decref(rows);
 }
@@ -318,7 +318,7 @@ START_TEST(criteria)
 END_TEST
 
 /* No claim is bitcut's own that a paper makes of the same GPU and measure, and the other
-   way round: those of LE-GEMM's words on GPUs, ranges and residuals that it has not. */
+   way round: those of LE-GEMM's parts on GPUs, ranges and residuals that it has not. */
 START_TEST(own_questions)
 {
     for (const struct claim *c = study_scale.claims; c->name; c++)

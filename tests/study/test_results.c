@@ -175,7 +175,7 @@ START_TEST(chosen)
 }
 END_TEST
 
-/* Over one product of f16 words, three: a third of the fastest hgemm, and of the data
+/* Over one product of f16 parts, three: a third of the fastest hgemm, and of the data
    sheet's rate, which is that of another device's. */
 START_TEST(roofs)
 {

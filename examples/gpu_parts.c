@@ -25,20 +25,20 @@ static void *device(size_t bytes, const void *from)
 static enum bitcut_status run(struct bitcut_gemm *ran, const struct bitcut_device *cuda,
                               struct bitcut_gemm *g)
 {
-    size_t words_bytes, bytes;
+    size_t parts_bytes, bytes;
     enum bitcut_status s =
-        bitcut_gemm_prepared_size(&words_bytes, cuda, g, BITCUT_B, why);
+        bitcut_gemm_prepared_size(&parts_bytes, cuda, g, BITCUT_B, why);
     if (s != BITCUT_OK) return s;
-    void *words = device(words_bytes, NULL);
-    s = bitcut_gemm_prepare(words, cuda, g, BITCUT_B, NULL, why);
-    g->b.prepared = words;
+    void *parts = device(parts_bytes, NULL);
+    s = bitcut_gemm_prepare(parts, cuda, g, BITCUT_B, NULL, why);
+    g->b.prepared = parts;
     if (s == BITCUT_OK) s = bitcut_gemm_workspace(&bytes, cuda, g, why);
     if (s != BITCUT_OK) return s;
     void *workspace = device(bytes, NULL);
     s = bitcut_gemm_start(ran, cuda, g, workspace, bytes, NULL, why);
     if (s == BITCUT_OK) cudaMemcpy(d, g->d.to, sizeof d, cudaMemcpyDeviceToHost);
     cudaFree(workspace);
-    cudaFree(words);
+    cudaFree(parts);
     return s;
 }
 

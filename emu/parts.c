@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "emu/words.h"
+#include "emu/parts.h"
 
 #include "emu/engine.h"
 #include "lib/base/size.h"
@@ -12,21 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t get(const struct words *w, int word, size_t at)
+static uint32_t get(const struct parts *w, int part, size_t at)
 {
-    switch (format_bytes(w->format[word])) {
-    case 1: return ((const uint8_t *)w->at[word])[at];
-    case 2: return ((const uint16_t *)w->at[word])[at];
-    default: return ((const uint32_t *)w->at[word])[at];
+    switch (format_bytes(w->format[part])) {
+    case 1: return ((const uint8_t *)w->at[part])[at];
+    case 2: return ((const uint16_t *)w->at[part])[at];
+    default: return ((const uint32_t *)w->at[part])[at];
     }
 }
 
-static void set(struct words *w, int word, size_t at, uint32_t encoding)
+static void set(struct parts *w, int part, size_t at, uint32_t encoding)
 {
-    switch (format_bytes(w->format[word])) {
-    case 1: ((uint8_t *)w->at[word])[at] = (uint8_t)encoding; break;
-    case 2: ((uint16_t *)w->at[word])[at] = (uint16_t)encoding; break;
-    default: ((uint32_t *)w->at[word])[at] = encoding;
+    switch (format_bytes(w->format[part])) {
+    case 1: ((uint8_t *)w->at[part])[at] = (uint8_t)encoding; break;
+    case 2: ((uint16_t *)w->at[part])[at] = (uint16_t)encoding; break;
+    default: ((uint32_t *)w->at[part])[at] = encoding;
     }
 }
 
@@ -34,17 +34,17 @@ static void set(struct words *w, int word, size_t at, uint32_t encoding)
 
 /* Data for making parts, in addition to the rule. */
 struct maker {
-    const struct words_rule *rule;
+    const struct parts_rule *rule;
     bool fast; /* made by the kernels and `split` */
-    struct fast_split split[SPLIT_WORDS_MAX];
+    struct fast_split split[SPLIT_PARTS_MAX];
 };
 
-static bool is_widened(const struct words_rule *r)
+static bool is_widened(const struct parts_rule *r)
 {
-    return r->operand != r->split->word[0].format;
+    return r->operand != r->split->part[0].format;
 }
 
-static struct maker maker_make(const struct words_rule *r)
+static struct maker maker_make(const struct parts_rule *r)
 {
     struct maker m = { .rule = r };
     m.fast = r->kernels && !is_widened(r) && fast_split_make(m.split, r->split);
@@ -53,19 +53,19 @@ static struct maker maker_make(const struct words_rule *r)
 
 /* The magnitudes so far, for each position of a run. */
 struct limits {
-    uint32_t least[WORDS_RUN], most[WORDS_RUN];
+    uint32_t least[PARTS_RUN], most[PARTS_RUN];
 } __attribute__((aligned(64)));
 
 static void limits_start(struct limits *x)
 {
-    for (int i = 0; i < WORDS_RUN; i++) x->least[i] = INT32_MAX, x->most[i] = 0;
+    for (int i = 0; i < PARTS_RUN; i++) x->least[i] = INT32_MAX, x->most[i] = 0;
 }
 
 /* The magnitudes over all positions. */
 static struct magnitudes limits_all(const struct limits *x)
 {
     struct magnitudes all = { INT32_MAX, 0 };
-    for (int i = 0; i < WORDS_RUN; i++) {
+    for (int i = 0; i < PARTS_RUN; i++) {
         if (x->least[i] < all.least) all.least = x->least[i];
         if (x->most[i] > all.most) all.most = x->most[i];
     }
@@ -80,28 +80,28 @@ static bool is_fnuz_nan(const struct bitcut_format *f, uint32_t encoding)
 }
 
 /* A part in the format that units read. */
-static uint32_t widened(const struct words *w, const struct maker *m, int j,
-                        uint64_t word)
+static uint32_t widened(const struct parts *w, const struct maker *m, int j,
+                        uint64_t part)
 {
-    const struct bitcut_format *from = m->rule->split->word[j].format, *to = w->format[j];
-    if (to == from) return (uint32_t)word;
-    return (uint32_t)bitcut_format_convert(to, &roundings[ROUND_RN], from, word);
+    const struct bitcut_format *from = m->rule->split->part[j].format, *to = w->format[j];
+    if (to == from) return (uint32_t)part;
+    return (uint32_t)bitcut_format_convert(to, &roundings[ROUND_RN], from, part);
 }
 
 /* Split FP32 encodings into the elements from `at` on, in a run whose other elements are
    +0.  The elements have the positions from `from` on of one line; in column order, all
    have position `from`. */
-static void split_run(struct words *w, struct limits *limits, const struct maker *m,
+static void split_run(struct parts *w, struct limits *limits, const struct maker *m,
                       size_t at, const uint32_t *x, size_t count, size_t from)
 {
     for (size_t i = 0; i < count; i++) {
         const size_t p = w->columns ? from : from + i;
-        uint64_t word[SPLIT_WORDS_MAX];
-        split_words_at(word, m->rule->split, x[i],
+        uint64_t part[SPLIT_PARTS_MAX];
+        split_apply_at(part, m->rule->split, x[i],
                        m->rule->element ? m->rule->element[p] : p);
         for (int j = 0; j < w->count; j++) {
             const struct bitcut_format *f = w->format[j];
-            const uint32_t e = widened(w, m, j, word[j]);
+            const uint32_t e = widened(w, m, j, part[j]);
             const uint32_t sign = (uint32_t)1 << (f->bits - 1);
             const uint32_t magnitude = is_fnuz_nan(f, e) ? e : e & (sign - 1);
             set(w, j, at + i, e);
@@ -113,12 +113,12 @@ static void split_run(struct words *w, struct limits *limits, const struct maker
 
 /* Make the first `count` elements of a run; the other elements are +0.  Element i is
    multiplied by 2 to exponents[i step], unless exponents is NULL. */
-static void make_run(struct words *w, struct limits *limits, const struct maker *m,
+static void make_run(struct parts *w, struct limits *limits, const struct maker *m,
                      size_t at, const uint32_t *x, size_t count, size_t from,
                      const int *exponents, size_t step)
 {
-    uint32_t run[WORDS_RUN] = { 0 };
-    if (count < WORDS_RUN || exponents) x = memcpy(run, x, count * sizeof *run);
+    uint32_t run[PARTS_RUN] = { 0 };
+    if (count < PARTS_RUN || exponents) x = memcpy(run, x, count * sizeof *run);
     for (size_t i = 0; exponents && i < count; i++)
         run[i] = equilibrate_scale(run[i], exponents[i * step]);
     if (m->fast)
@@ -127,7 +127,7 @@ static void make_run(struct words *w, struct limits *limits, const struct maker 
     else split_run(w, limits, m, at, x, count, from);
 }
 
-static const int *exponents_from(const struct words *w, size_t line)
+static const int *exponents_from(const struct parts *w, size_t line)
 {
     return w->exponents ? w->exponents + line : NULL;
 }
@@ -137,51 +137,51 @@ static const int *exponents_from(const struct words *w, size_t line)
 static void foresee(const uint32_t *x, size_t ld)
 {
     const uintptr_t at = (uintptr_t)x + 8 * ld * sizeof *x;
-    for (size_t i = 0; i < WORDS_RUN * sizeof *x; i += 64)
+    for (size_t i = 0; i < PARTS_RUN * sizeof *x; i += 64)
         __builtin_prefetch((const void *)(at + i));
 }
 
-/* Make lines that are rows, up to WORDS_RUN of them, one run of each at a time. */
-static void make_rows(struct words *w, const struct maker *m, struct words_source x,
+/* Make lines that are rows, up to PARTS_RUN of them, one run of each at a time. */
+static void make_rows(struct parts *w, const struct maker *m, struct parts_source x,
                       size_t first, size_t k)
 {
-    const size_t lines = smaller(WORDS_RUN, w->lines - first);
-    struct limits limits[WORDS_RUN];
+    const size_t lines = smaller(PARTS_RUN, w->lines - first);
+    struct limits limits[PARTS_RUN];
     for (size_t j = 0; j < lines; j++) limits_start(&limits[j]);
-    for (size_t i = 0; i < k; i += WORDS_RUN)
+    for (size_t i = 0; i < k; i += PARTS_RUN)
         for (size_t j = 0; j < lines; j++) {
             const uint32_t *run = x.at + (first + j) * x.ld + i;
             foresee(run, x.ld);
-            make_run(w, &limits[j], m, words_index(w, first + j, i), run,
-                     smaller(WORDS_RUN, k - i), i, exponents_from(w, first + j), 0);
+            make_run(w, &limits[j], m, parts_index(w, first + j, i), run,
+                     smaller(PARTS_RUN, k - i), i, exponents_from(w, first + j), 0);
         }
     for (size_t j = 0; j < lines; j++) w->magnitudes[first + j] = limits_all(&limits[j]);
 }
 
-/* Make lines that are columns, up to WORDS_RUN of them. */
-static void make_columns(struct words *w, const struct maker *m, struct words_source x,
+/* Make lines that are columns, up to PARTS_RUN of them. */
+static void make_columns(struct parts *w, const struct maker *m, struct parts_source x,
                          size_t first, size_t k)
 {
-    const size_t lines = smaller(WORDS_RUN, w->lines - first);
+    const size_t lines = smaller(PARTS_RUN, w->lines - first);
     struct limits limits;
     limits_start(&limits);
     for (size_t i = 0; i < k; i++) {
         const uint32_t *run = x.at + i * x.ld + first;
         foresee(run, x.ld);
-        make_run(w, &limits, m, words_index(w, first, i), run, lines, i,
+        make_run(w, &limits, m, parts_index(w, first, i), run, lines, i,
                  exponents_from(w, first), 1);
     }
     for (size_t i = 0; i < lines; i++)
         w->magnitudes[first + i] = (struct magnitudes){ limits.least[i], limits.most[i] };
 }
 
-/* Find the exponents of up to WORDS_RUN lines. */
-static void find_exponents(struct words *w, const struct maker *m, struct words_source x,
+/* Find the exponents of up to PARTS_RUN lines. */
+static void find_exponents(struct parts *w, const struct maker *m, struct parts_source x,
                            size_t first, size_t k)
 {
-    const size_t lines = smaller(WORDS_RUN, w->lines - first);
+    const size_t lines = smaller(PARTS_RUN, w->lines - first);
     const uint32_t *from = x.at + first * (x.columns ? 1 : x.ld);
-    uint32_t largest[WORDS_RUN] = { 0 };
+    uint32_t largest[PARTS_RUN] = { 0 };
     for (size_t i = 0; i < (x.columns ? k : lines); i++)
         for (size_t j = 0; j < (x.columns ? lines : k); j++) {
             uint32_t *const line = &largest[x.columns ? j : i];
@@ -191,15 +191,15 @@ static void find_exponents(struct words *w, const struct maker *m, struct words_
         w->exponents[first + i] = equilibrate_exponent(m->rule->split, largest[i]);
 }
 
-static bool words_allocate(struct words *w, bool equilibrate)
+static bool parts_allocate(struct parts *w, bool equilibrate)
 {
     const size_t whole = w->columns ? w->lines : w->length, /* in whole runs */
         other = w->columns ? w->length : w->lines;
     size_t count;
-    if (!size_multiply(&count, divide_up(whole, WORDS_RUN), other) ||
-        !size_multiply(&count, count, WORDS_RUN) || count > SIZE_MAX - WORDS_RUN)
+    if (!size_multiply(&count, divide_up(whole, PARTS_RUN), other) ||
+        !size_multiply(&count, count, PARTS_RUN) || count > SIZE_MAX - PARTS_RUN)
         return false;
-    count += WORDS_RUN;
+    count += PARTS_RUN;
     for (int j = 0; j < w->count; j++)
         if (!(w->at[j] = calloc(count, (size_t)format_bytes(w->format[j])))) return false;
     w->magnitudes = memory_allocate(w->lines, sizeof *w->magnitudes);
@@ -208,31 +208,31 @@ static bool words_allocate(struct words *w, bool equilibrate)
 }
 
 /* Make group i of the lines. */
-static void make_group(struct words *w, const struct maker *m, struct words_source x,
+static void make_group(struct parts *w, const struct maker *m, struct parts_source x,
                        size_t i, size_t k)
 {
     struct hostfp saved;
     hostfp_enter(&saved);
-    if (w->exponents) find_exponents(w, m, x, i * WORDS_RUN, k);
-    (x.columns ? make_columns : make_rows)(w, m, x, i * WORDS_RUN, k);
+    if (w->exponents) find_exponents(w, m, x, i * PARTS_RUN, k);
+    (x.columns ? make_columns : make_rows)(w, m, x, i * PARTS_RUN, k);
     hostfp_leave(&saved);
 }
 
-enum bitcut_status words_make(struct words *w, const struct words_rule *r,
-                              struct words_source x, size_t lines, size_t k,
+enum bitcut_status parts_make(struct parts *w, const struct parts_rule *r,
+                              struct parts_source x, size_t lines, size_t k,
                               size_t length, int threads)
 {
     assert(length >= k);
     const struct maker m = maker_make(r);
-    const size_t groups = divide_up(lines, WORDS_RUN);
+    const size_t groups = divide_up(lines, PARTS_RUN);
     const int team = threads_for(threads, groups);
-    *w = (struct words){
-        .count = r->split->words, .lines = lines, .length = length, .columns = x.columns
+    *w = (struct parts){
+        .count = r->split->parts, .lines = lines, .length = length, .columns = x.columns
     };
     for (int i = 0; i < w->count; i++)
-        w->format[i] = is_widened(r) ? r->operand : r->split->word[i].format;
-    if (!words_allocate(w, r->equilibrate)) {
-        words_clear(w);
+        w->format[i] = is_widened(r) ? r->operand : r->split->part[i].format;
+    if (!parts_allocate(w, r->equilibrate)) {
+        parts_clear(w);
         return BITCUT_NO_MEMORY;
     }
     if (team == 1) {
@@ -245,19 +245,19 @@ enum bitcut_status words_make(struct words *w, const struct words_rule *r,
 }
 
 /* Change the parts at `at` of element k of a line. */
-static void respell(struct words *w, struct magnitudes *all, size_t at,
+static void respell(struct parts *w, struct magnitudes *all, size_t at,
                     const struct gemm_faults *faults, enum bitcut_operand operand,
                     size_t line, size_t k)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     const struct bitcut_rounding *rn = &roundings[ROUND_RN];
-    uint32_t word[SPLIT_WORDS_MAX] = { 0 };
+    uint32_t part[SPLIT_PARTS_MAX] = { 0 };
     for (int j = 0; j < w->count; j++)
-        word[j] = (uint32_t)bitcut_format_convert(f32, rn, w->format[j], get(w, j, at));
-    faults->respell(word, faults->context, operand, line, k);
+        part[j] = (uint32_t)bitcut_format_convert(f32, rn, w->format[j], get(w, j, at));
+    faults->respell(part, faults->context, operand, line, k);
     for (int j = 0; j < w->count; j++) {
         const struct bitcut_format *f = w->format[j];
-        const uint32_t e = (uint32_t)bitcut_format_convert(f, rn, f32, word[j]),
+        const uint32_t e = (uint32_t)bitcut_format_convert(f, rn, f32, part[j]),
                        magnitude = e & (((uint32_t)1 << (f->bits - 1)) - 1);
         set(w, j, at, e);
         if (magnitude > all->most) all->most = magnitude;
@@ -265,7 +265,7 @@ static void respell(struct words *w, struct magnitudes *all, size_t at,
     }
 }
 
-void words_respell(struct words *w, const struct gemm_faults *faults,
+void parts_respell(struct parts *w, const struct gemm_faults *faults,
                    enum bitcut_operand operand, const size_t *element, size_t k)
 {
     for (size_t line = 0; line < w->lines; line++) {
@@ -273,37 +273,37 @@ void words_respell(struct words *w, const struct gemm_faults *faults,
         for (size_t p = 0; p < w->length; p++) {
             const size_t from = element ? element[p] : p;
             if (from < k)
-                respell(w, &all, words_index(w, line, p), faults, operand, line, from);
+                respell(w, &all, parts_index(w, line, p), faults, operand, line, from);
         }
         w->magnitudes[line] = all;
     }
 }
 
-void words_clear(struct words *w)
+void parts_clear(struct parts *w)
 {
-    for (int j = 0; j < SPLIT_WORDS_MAX; j++) free(w->at[j]);
+    for (int j = 0; j < SPLIT_PARTS_MAX; j++) free(w->at[j]);
     free(w->exponents);
     free(w->magnitudes);
-    *w = (struct words){ 0 };
+    *w = (struct parts){ 0 };
 }
 
-bool words_serve(const struct kept_words *kept, const struct words_rule *r,
+bool parts_serve(const struct kept_parts *kept, const struct parts_rule *r,
                  const void *at, size_t lines, size_t k, size_t length)
 {
     return kept->operand == r->operand && kept->at == at && kept->lines == lines &&
-           kept->k == k && kept->words.length == length &&
+           kept->k == k && kept->parts.length == length &&
            kept->equilibrate == r->equilibrate && split_same(&kept->split, r->split);
 }
 
-void words_read(struct number *to, const struct words *w, const struct bitcut_unit *unit,
-                int word, size_t line, size_t from, size_t count)
+void parts_read(struct number *to, const struct parts *w, const struct bitcut_unit *unit,
+                int part, size_t line, size_t from, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        to[i] = unit_read(unit, w->format[word],
-                          get(w, word, words_index(w, line, from + i)));
+        to[i] = unit_read(unit, w->format[part],
+                          get(w, part, parts_index(w, line, from + i)));
 }
 
-bool words_special(const struct words *w, size_t line)
+bool parts_special(const struct parts *w, size_t line)
 {
     return w->magnitudes[line].most > format_largest(w->format[0], false);
 }

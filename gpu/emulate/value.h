@@ -8,8 +8,8 @@
    C, for tests and models, whose caller rounds to nearest and preserves subnormals; and
    CUDA.  Everything is exact, or rounded once as its comment says.  Unless a comment says
    otherwise, a NaN is any NaN. */
-#ifndef BITCUT_GPU_EMULATE_WORD_H
-#define BITCUT_GPU_EMULATE_WORD_H
+#ifndef BITCUT_GPU_EMULATE_VALUE_H
+#define BITCUT_GPU_EMULATE_VALUE_H
 
 #include "gpu/emulate/rule.h"
 
@@ -302,24 +302,24 @@ EMULATE struct bitcut_rounding emulate_nearest(void)
     return r;
 }
 
-/* --- words -------------------------------------------------------------------------- */
+/* --- parts -------------------------------------------------------------------------- */
 
-/* Part w of x: split_words() of lib/number/split.h, as FP32.  Residuals are rounded to
+/* Part w of x: split_apply() of lib/number/split.h, as FP32.  Residuals are rounded to
    nearest by an FP32 subtraction, and scaled by an FP32 product. */
-EMULATE uint32_t emulate_word(const struct split_rule *s, uint32_t x, int w)
+EMULATE uint32_t emulate_part(const struct split_rule *s, uint32_t x, int w)
 {
-    uint32_t residual = x, word = 0;
+    uint32_t residual = x, part = 0;
     for (int i = 0, level = 0; i <= w; i++) {
-        const bool copy = s->word[i].copy;
-        const int up = s->scale * (copy ? s->word[i].level : s->word[i].level - level);
+        const bool copy = s->part[i].copy;
+        const int up = s->scale * (copy ? s->part[i].level : s->part[i].level - level);
         if (copy && i < w) continue;
         const uint32_t of = copy ? x : residual;
         const uint32_t from = up ? emulate_multiply(of, emulate_power(up)) : of;
-        word = emulate_round(&s->word[i].format, &s->word[i].rounding, from);
-        residual = emulate_add(from, word ^ EMULATE_SIGN);
-        level = s->word[i].level;
+        part = emulate_round(&s->part[i].format, &s->part[i].rounding, from);
+        residual = emulate_add(from, part ^ EMULATE_SIGN);
+        level = s->part[i].level;
     }
-    return word;
+    return part;
 }
 
 /* The value as which a unit reads a part of A, or of B: unit_read() of emu/engine.h.

@@ -46,7 +46,7 @@ static bool repeat_term(struct kernel *q, int kind)
 
 static bool term_becomes_lh(struct kernel *q, int kind)
 {
-    for (int i = 0; q->words > 1 && i < q->terms; i++)
+    for (int i = 0; q->parts > 1 && i < q->terms; i++)
         if (kind_of(q->term[i]) == kind) {
             q->term[i].a = 1;
             q->term[i].b = 0;
@@ -82,7 +82,7 @@ static bool add_low_low(struct kernel *q, int accumulator)
     for (int i = 0; i < q->terms; i++)
         if (kind_of(q->term[i]) == LL) return false;
     q->term[q->terms++] = (struct term){ 1, 1, accumulator };
-    return q->words > 1;
+    return q->parts > 1;
 }
 
 /* --- splits ------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ static bool low_by(struct kernel *q, int rule)
 {
     const bool same = (int)q->low == rule;
     q->low = (enum rule)rule;
-    return q->words > 1 && !same;
+    return q->parts > 1 && !same;
 }
 
 /* The other of the two scales that are in use: 2^10 and 2^11. */
@@ -135,128 +135,128 @@ static bool low_not_scaled(struct kernel *q, int value)
 static bool has_low(struct kernel *q, int value)
 {
     (void)value;
-    return q->words > 1;
+    return q->parts > 1;
 }
 
 static bool has_scale(struct kernel *q, int value)
 {
     (void)value;
-    return q->words > 1 && q->scale;
+    return q->parts > 1 && q->scale;
 }
 
 static bool has_f16(struct kernel *q, int value)
 {
     (void)value;
-    return q->unit->words == &f16;
+    return q->unit->parts == &f16;
 }
 
-static bool short_words(struct kernel *q, int value)
+static bool short_parts(struct kernel *q, int value)
 {
     (void)value;
-    return q->unit->words != &f32;
+    return q->unit->parts != &f32;
 }
 
 static float flushed(const struct kernel *q, float x)
 {
-    return fabsf(x) < ldexpf(1, q->unit->words->least) ? 0 : x;
+    return fabsf(x) < ldexpf(1, q->unit->parts->least) ? 0 : x;
 }
 
-static void low_flushed(float word[2], const struct kernel *q, float x)
+static void low_flushed(float part[2], const struct kernel *q, float x)
 {
-    split_right(word, q, x);
-    word[1] = flushed(q, word[1]);
+    split_right(part, q, x);
+    part[1] = flushed(q, part[1]);
 }
 
-static void high_flushed(float word[2], const struct kernel *q, float x)
+static void high_flushed(float part[2], const struct kernel *q, float x)
 {
-    split_right(word, q, x);
-    word[0] = flushed(q, word[0]);
+    split_right(part, q, x);
+    part[0] = flushed(q, part[0]);
 }
 
-static void input_flushed(float word[2], const struct kernel *q, float x)
+static void input_flushed(float part[2], const struct kernel *q, float x)
 {
-    split_right(word, q, flushed(q, x));
+    split_right(part, q, flushed(q, x));
 }
 
-static void residual_negated(float word[2], const struct kernel *q, float x)
+static void residual_negated(float part[2], const struct kernel *q, float x)
 {
-    split_right(word, q, x);
-    word[1] = -word[1];
+    split_right(part, q, x);
+    part[1] = -part[1];
 }
 
-/* The residual is held in the format of words before it is scaled. */
-static void residual_short(float word[2], const struct kernel *q, float x)
+/* The residual is held in the format of parts before it is scaled. */
+static void residual_short(float part[2], const struct kernel *q, float x)
 {
-    split_right(word, q, x);
-    const float r = round_to(q->unit->words, NEAREST_EVEN, x - word[0]);
-    word[1] = round_to(q->unit->words, q->low, ldexpf(r, q->scale));
+    split_right(part, q, x);
+    const float r = round_to(q->unit->parts, NEAREST_EVEN, x - part[0]);
+    part[1] = round_to(q->unit->parts, q->low, ldexpf(r, q->scale));
 }
 
-/* The residual is that of another rounding than the high word's. */
-static void residual_of_other(float word[2], const struct kernel *q, float x)
+/* The residual is that of another rounding than the high part's. */
+static void residual_of_other(float part[2], const struct kernel *q, float x)
 {
     struct kernel other = *q;
     other.high = q->high == CUT ? NEAREST_EVEN : TOWARD_ZERO;
-    split_right(word, &other, x);
-    word[0] = round_to(q->unit->words, q->high, x);
+    split_right(part, &other, x);
+    part[0] = round_to(q->unit->parts, q->high, x);
 }
 
-static void high_via_bf16(float word[2], const struct kernel *q, float x)
+static void high_via_bf16(float part[2], const struct kernel *q, float x)
 {
-    word[0] = round_to(q->unit->words, q->high, round_to(&bf16, NEAREST_EVEN, x));
-    word[1] = round_to(q->unit->words, q->low, ldexpf(x - word[0], q->scale));
+    part[0] = round_to(q->unit->parts, q->high, round_to(&bf16, NEAREST_EVEN, x));
+    part[1] = round_to(q->unit->parts, q->low, ldexpf(x - part[0], q->scale));
 }
 
-static void low_via_bf16(float word[2], const struct kernel *q, float x)
+static void low_via_bf16(float part[2], const struct kernel *q, float x)
 {
-    split_right(word, q, x);
-    const float r = round_to(&bf16, NEAREST_EVEN, x - word[0]);
-    word[1] = round_to(q->unit->words, q->low, ldexpf(r, q->scale));
+    split_right(part, q, x);
+    const float r = round_to(&bf16, NEAREST_EVEN, x - part[0]);
+    part[1] = round_to(q->unit->parts, q->low, ldexpf(r, q->scale));
 }
 
-static void low_is_high(float word[2], const struct kernel *q, float x)
+static void low_is_high(float part[2], const struct kernel *q, float x)
 {
-    split_right(word, q, x);
-    word[1] = word[0];
+    split_right(part, q, x);
+    part[1] = part[0];
 }
 
-static void low_not_finite_zeroed(float word[2], const struct kernel *q, float x)
+static void low_not_finite_zeroed(float part[2], const struct kernel *q, float x)
 {
-    split_right(word, q, x);
-    if (!isfinite(word[1])) word[1] = 0;
+    split_right(part, q, x);
+    if (!isfinite(part[1])) part[1] = 0;
 }
 
-static size_t words_of(const struct kernel *q, int operand)
+static size_t parts_of(const struct kernel *q, int operand)
 {
     return (operand ? q->n : q->m) * kernel_steps(q) * (size_t)q->unit->k;
 }
 
-static size_t words_of_both(const struct kernel *q)
+static size_t parts_of_both(const struct kernel *q)
 {
-    const size_t a = words_of(q, 0), b = words_of(q, 1);
+    const size_t a = parts_of(q, 0), b = parts_of(q, 1);
     return a < b ? a : b;
 }
 
 static void low_of_b(struct kernel *q)
 {
-    memcpy(q->word[0][1], q->word[1][1], words_of_both(q) * sizeof(float));
+    memcpy(q->part[0][1], q->part[1][1], parts_of_both(q) * sizeof(float));
 }
 
 static void high_of_b(struct kernel *q)
 {
-    memcpy(q->word[0][0], q->word[1][0], words_of_both(q) * sizeof(float));
+    memcpy(q->part[0][0], q->part[1][0], parts_of_both(q) * sizeof(float));
 }
 
 static void low_of_a_only(struct kernel *q)
 {
-    memset(q->word[1][1], 0, words_of(q, 1) * sizeof(float));
+    memset(q->part[1][1], 0, parts_of(q, 1) * sizeof(float));
 }
 
 /* --- the table ---------------------------------------------------------------------- */
 
 #define SPLIT(function) .stage = { .split = function }
 
-const struct fault faults_words[] = {
+const struct fault faults_parts[] = {
     { "none", "none", "nothing: the kernel is right", .with = 0 },
     { "none-tiny", "none", "nothing; some inputs are tiny", .with = WITH_TINY },
     { "none-huge", "none", "nothing; some inputs overflow f16", .with = WITH_HUGE },
@@ -268,7 +268,7 @@ const struct fault faults_words[] = {
     { "drop-hl", "term", "forgot high A times low B", .plan = drop_term, .value = HL },
     { "drop-ll", "term", "forgot low A times low B", .plan = drop_term, .value = LL },
     { "drop-hh", "term", "forgot high A times high B", .plan = drop_term, .value = HH },
-    { "drop-corrections", "term", "ran only the product of high words",
+    { "drop-corrections", "term", "ran only the product of high parts",
       .plan = drop_corrections },
     { "hh-twice", "term", "issued high times high twice", .plan = repeat_term,
       .value = HH },
@@ -290,55 +290,55 @@ const struct fault faults_words[] = {
     { "low-low-in-main", "term", "kept low times low in the main accumulator",
       .plan = add_low_low, .value = 0 },
 
-    { "high-rn", "rounding", "rounded high words to nearest", .plan = high_by,
+    { "high-rn", "rounding", "rounded high parts to nearest", .plan = high_by,
       .value = NEAREST_EVEN },
-    { "high-rz", "rounding", "truncated high words", .plan = high_by,
+    { "high-rz", "rounding", "truncated high parts", .plan = high_by,
       .value = TOWARD_ZERO },
-    { "high-rna", "rounding", "rounded high words to nearest, ties away", .plan = high_by,
+    { "high-rna", "rounding", "rounded high parts to nearest, ties away", .plan = high_by,
       .value = NEAREST_AWAY },
-    { "low-rn", "rounding", "rounded low words to nearest", .plan = low_by,
+    { "low-rn", "rounding", "rounded low parts to nearest", .plan = low_by,
       .value = NEAREST_EVEN },
-    { "low-rz", "rounding", "truncated low words", .plan = low_by, .value = TOWARD_ZERO },
-    { "low-rna", "rounding", "rounded low words to nearest, ties away", .plan = low_by,
+    { "low-rz", "rounding", "truncated low parts", .plan = low_by, .value = TOWARD_ZERO },
+    { "low-rna", "rounding", "rounded low parts to nearest, ties away", .plan = low_by,
       .value = NEAREST_AWAY },
-    { "high-saturates", "rounding", "clamped high words to the largest value",
+    { "high-saturates", "rounding", "clamped high parts to the largest value",
       .with = WITH_HUGE, .plan = high_by, .value = SATURATING },
-    { "low-nan-zeroed", "rounding", "zeroed low words that are not finite",
+    { "low-nan-zeroed", "rounding", "zeroed low parts that are not finite",
       .with = WITH_HUGE, .plan = has_low, SPLIT(low_not_finite_zeroed) },
-    { "high-via-bf16", "rounding", "converted to bf16 on the way to the high word",
-      .plan = short_words, SPLIT(high_via_bf16) },
+    { "high-via-bf16", "rounding", "converted to bf16 on the way to the high part",
+      .plan = short_parts, SPLIT(high_via_bf16) },
     { "low-via-bf16", "rounding",
-      "converted residuals to bf16 on the way to the low word", .plan = has_low,
+      "converted residuals to bf16 on the way to the low part", .plan = has_low,
       SPLIT(low_via_bf16) },
 
-    { "low-not-scaled", "scale", "forgot to scale low words", .plan = low_not_scaled },
-    { "split-scale", "scale", "scaled low words by 2^10 for 2^11, or 2^11 for 2^10",
+    { "low-not-scaled", "scale", "forgot to scale low parts", .plan = low_not_scaled },
+    { "split-scale", "scale", "scaled low parts by 2^10 for 2^11, or 2^11 for 2^10",
       .plan = split_by_other_scale },
     { "fold-scale", "scale", "divided the corrections by 2^10 for 2^11, or the opposite",
       .plan = fold_by_other_scale },
     { "other-scale", "scale", "took 2^10 for 2^11, or the opposite, everywhere",
       .with = WITH_TINY, .plan = all_by_other_scale },
 
-    { "low-flushed", "subnormal", "lost subnormal low words", .with = WITH_TINY,
+    { "low-flushed", "subnormal", "lost subnormal low parts", .with = WITH_TINY,
       .plan = has_low, SPLIT(low_flushed) },
-    { "high-flushed", "subnormal", "lost subnormal high words, not their low words",
+    { "high-flushed", "subnormal", "lost subnormal high parts, not their low parts",
       .with = WITH_TINY, .plan = has_f16, SPLIT(high_flushed) },
-    { "inputs-flushed", "subnormal", "zeroed inputs that are subnormal as words",
+    { "inputs-flushed", "subnormal", "zeroed inputs that are subnormal as parts",
       .with = WITH_TINY, .plan = has_f16, SPLIT(input_flushed) },
 
-    { "residual-negated", "residual", "subtracted x from the high word", .plan = has_low,
+    { "residual-negated", "residual", "subtracted x from the high part", .plan = has_low,
       SPLIT(residual_negated) },
     { "residual-short", "residual", "held residuals in words before scaling them",
       .with = WITH_TINY, .plan = has_scale, SPLIT(residual_short) },
     { "residual-of-other", "residual",
-      "took residuals of a differently rounded high word", .plan = has_low,
+      "took residuals of a differently rounded high part", .plan = has_low,
       SPLIT(residual_of_other) },
-    { "low-is-high", "residual", "stored the high word twice", .plan = has_low,
+    { "low-is-high", "residual", "stored the high part twice", .plan = has_low,
       SPLIT(low_is_high) },
     { "low-of-b", "residual", "took the low fragment of B for A", .plan = has_low,
-      .words = low_of_b },
-    { "high-of-b", "residual", "took the high fragment of B for A", .words = high_of_b },
-    { "b-not-split", "residual", "left low words of B zero", .plan = has_low,
-      .words = low_of_a_only },
+      .parts = low_of_b },
+    { "high-of-b", "residual", "took the high fragment of B for A", .parts = high_of_b },
+    { "b-not-split", "residual", "left low parts of B zero", .plan = has_low,
+      .parts = low_of_a_only },
     { 0 }
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The operands of a GEMM split into parts: whole matrices of encodings. */
-#ifndef BITCUT_EMU_WORDS_H
-#define BITCUT_EMU_WORDS_H
+#ifndef BITCUT_EMU_PARTS_H
+#define BITCUT_EMU_PARTS_H
 
 #include "emu/fast/fast.h"
 #include "lib/gemm/plan.h"
@@ -15,12 +15,12 @@ struct magnitudes {
 };
 
 /* Parts as units read them, format_bytes() each.  Lines are padded with +0 to at least
-   `length`.  Elements lie in runs of WORDS_RUN, in the direction of the source: runs of
+   `length`.  Elements lie in runs of PARTS_RUN, in the direction of the source: runs of
    k, one line after the other, then the next k of all lines; or runs of lines, one k
-   after the other, then the next lines.  WORDS_RUN more elements can be read. */
-struct words {
-    void *at[SPLIT_WORDS_MAX];
-    const struct bitcut_format *format[SPLIT_WORDS_MAX];
+   after the other, then the next lines.  PARTS_RUN more elements can be read. */
+struct parts {
+    void *at[SPLIT_PARTS_MAX];
+    const struct bitcut_format *format[SPLIT_PARTS_MAX];
     int count;
     bool columns;
     size_t lines, length;
@@ -29,23 +29,23 @@ struct words {
                                       equilibrated                                   */
 };
 
-enum { WORDS_RUN = FAST_RUN };
+enum { PARTS_RUN = FAST_RUN };
 
 /* A row-major matrix of FP32 encodings with leading dimension ld.  Its rows or its
    columns are the lines. */
-struct words_source {
+struct parts_source {
     const uint32_t *at;
     size_t ld;
     bool columns;
 };
 
 /* How parts are made. */
-struct words_rule {
+struct parts_rule {
     const struct bitcut_format *operand; /* operand format of the unit that reads the high
                                             parts; if it is wider than they are, all parts
                                             are widened                               */
     const struct bitcut_split *split;
-    const struct fast_kernels *kernels; /* NULL: made by split_words()              */
+    const struct fast_kernels *kernels; /* NULL: made by split_apply()              */
     bool equilibrate;                   /* whether lines are equilibrated before
                                            (lib/number/equilibrate.h) */
     const size_t *element; /* the k of each position of a line, for splits that round
@@ -54,20 +54,20 @@ struct words_rule {
 
 /* Make the parts of `lines` lines of k elements, padded to `length`.  BITCUT_NO_MEMORY
    leaves *w cleared.  Neither kernels nor threads change a bit. */
-enum bitcut_status words_make(struct words *w, const struct words_rule *r,
-                              struct words_source x, size_t lines, size_t k,
+enum bitcut_status parts_make(struct parts *w, const struct parts_rule *r,
+                              struct parts_source x, size_t lines, size_t k,
                               size_t length, int threads);
-void words_clear(struct words *w);
+void parts_clear(struct parts *w);
 
 /* Change all parts by faults->respell, except padding.  Element p of a line is k number
    element[p], SIZE_MAX for padding; NULL: k number p, padding from k on. */
-void words_respell(struct words *w, const struct gemm_faults *faults,
+void parts_respell(struct parts *w, const struct gemm_faults *faults,
                    enum bitcut_operand operand, const size_t *element, size_t k);
 
 /* Parts stored for the next run on the same matrix, and the data from which they were
    made. */
-struct kept_words {
-    struct words words;
+struct kept_parts {
+    struct parts parts;
     struct bitcut_split split;
     const struct bitcut_format *operand; /* NULL: no parts are stored */
     const void *at;                      /* the matrix           */
@@ -76,22 +76,22 @@ struct kept_words {
 };
 
 /* Whether the stored parts equal the parts that the rule makes of this matrix. */
-bool words_serve(const struct kept_words *kept, const struct words_rule *r,
+bool parts_serve(const struct kept_parts *kept, const struct parts_rule *r,
                  const void *at, size_t lines, size_t k, size_t length);
 
 /* The position of element k of a line in at[]. */
-static inline size_t words_index(const struct words *w, size_t line, size_t k)
+static inline size_t parts_index(const struct parts *w, size_t line, size_t k)
 {
     if (w->columns)
-        return (line / WORDS_RUN * w->length + k) * WORDS_RUN + line % WORDS_RUN;
-    return (k / WORDS_RUN * w->lines + line) * WORDS_RUN + k % WORDS_RUN;
+        return (line / PARTS_RUN * w->length + k) * PARTS_RUN + line % PARTS_RUN;
+    return (k / PARTS_RUN * w->lines + line) * PARTS_RUN + k % PARTS_RUN;
 }
 
-/* Read elements [from, from + count) of part `word` of a line, as `unit` reads them. */
-void words_read(struct number *to, const struct words *w, const struct bitcut_unit *unit,
-                int word, size_t line, size_t from, size_t count);
+/* Read elements [from, from + count) of part `part` of a line, as `unit` reads them. */
+void parts_read(struct number *to, const struct parts *w, const struct bitcut_unit *unit,
+                int part, size_t line, size_t from, size_t count);
 
 /* Whether a line has a NaN or an infinity.  Its parts have one format, with a sign. */
-bool words_special(const struct words *w, size_t line);
+bool parts_special(const struct parts *w, size_t line);
 
 #endif

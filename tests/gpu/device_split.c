@@ -42,7 +42,7 @@ void model_store(const struct bitcut_matrix *x, size_t matrix, size_t i, size_t 
     memcpy(model_element(x, matrix, i, j), &bits, model_bytes(x));
 }
 
-/* --- words ------------------------------------------------------------------------ */
+/* --- parts ------------------------------------------------------------------------ */
 
 struct operand model_operand(const struct gpu_work *w, enum bitcut_operand which)
 {
@@ -57,37 +57,37 @@ struct operand model_operand(const struct gpu_work *w, enum bitcut_operand which
 
 static size_t run_of(size_t k)
 {
-    return (k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
+    return (k + GPU_PARTS_RUN - 1) / GPU_PARTS_RUN * GPU_PARTS_RUN;
 }
 
-size_t model_word_bytes(const struct operand *x, size_t word)
+size_t model_part_bytes(const struct operand *x, size_t part)
 {
-    return (size_t)x->split->word[word].format->bits / 8;
+    return (size_t)x->split->part[part].format->bits / 8;
 }
 
-/* Bytes of all words before this one. */
-static size_t word_begin(const struct operand *x, size_t word)
+/* Bytes of all parts before this one. */
+static size_t part_begin(const struct operand *x, size_t part)
 {
     size_t bytes = 0;
-    for (size_t i = 0; i < word; i++)
-        bytes += x->lines * run_of(x->k) * model_word_bytes(x, i);
+    for (size_t i = 0; i < part; i++)
+        bytes += x->lines * run_of(x->k) * model_part_bytes(x, i);
     return bytes;
 }
 
-static size_t only_words(const struct operand *x)
+static size_t only_parts(const struct operand *x)
 {
-    return word_begin(x, (size_t)x->split->words);
+    return part_begin(x, (size_t)x->split->parts);
 }
 
-static size_t words_of(const struct operand *x)
+static size_t parts_of(const struct operand *x)
 {
-    return only_words(x) + (x->equilibrate ? x->lines * sizeof(float) : 0);
+    return only_parts(x) + (x->equilibrate ? x->lines * sizeof(float) : 0);
 }
 
-size_t model_words(const struct gpu_work *w, enum bitcut_operand which)
+size_t model_parts(const struct gpu_work *w, enum bitcut_operand which)
 {
     const struct operand x = model_operand(w, which);
-    return words_of(&x);
+    return parts_of(&x);
 }
 
 static uint32_t value(const struct operand *x, size_t matrix, size_t i, size_t p)
@@ -102,7 +102,7 @@ int model_exponent(const struct operand *x, const void *of, size_t i)
     float magnitude;
     int exponent;
     if (!x->equilibrate) return 0;
-    memcpy(&magnitude, (const char *)of + only_words(x) + i * sizeof magnitude,
+    memcpy(&magnitude, (const char *)of + only_parts(x) + i * sizeof magnitude,
            sizeof magnitude);
     frexpf(magnitude, &exponent);
     return magnitude > 0 ? x->target + 1 - exponent : 0;
@@ -115,31 +115,31 @@ static void put_largest(void *to, const struct operand *x, size_t matrix, size_t
         const float magnitude = fabsf(model_f32(value(x, matrix, i, p)));
         if (isfinite(magnitude)) largest = fmaxf(largest, magnitude);
     }
-    memcpy((char *)to + only_words(x) + i * sizeof largest, &largest, sizeof largest);
+    memcpy((char *)to + only_parts(x) + i * sizeof largest, &largest, sizeof largest);
 }
 
-char *model_word(const void *of, const struct operand *x, size_t word, size_t line,
+char *model_part(const void *of, const struct operand *x, size_t part, size_t line,
                  size_t p)
 {
-    return (char *)(uintptr_t)of + word_begin(x, word) +
-           (line * run_of(x->k) + p) * model_word_bytes(x, word);
+    return (char *)(uintptr_t)of + part_begin(x, part) +
+           (line * run_of(x->k) + p) * model_part_bytes(x, part);
 }
 
-void model_make_words(void *to, const struct operand *x, size_t matrix)
+void model_make_parts(void *to, const struct operand *x, size_t matrix)
 {
     for (size_t i = 0; i < x->lines; i++) {
         if (x->equilibrate) put_largest(to, x, matrix, i);
         const int exponent = model_exponent(x, to, i);
         for (size_t p = 0; p < run_of(x->k); p++) {
-            uint64_t word[SPLIT_WORDS_MAX] = { 0 };
+            uint64_t part[SPLIT_PARTS_MAX] = { 0 };
             if (p < x->k)
                 bitcut_split_apply(
-                    word, x->split,
+                    part, x->split,
                     exponent
                         ? encoding_of(ldexpf(model_f32(value(x, matrix, i, p)), exponent))
                         : value(x, matrix, i, p));
-            for (size_t j = 0; j < (size_t)x->split->words; j++)
-                memcpy(model_word(to, x, j, i, p), &word[j], model_word_bytes(x, j));
+            for (size_t j = 0; j < (size_t)x->split->parts; j++)
+                memcpy(model_part(to, x, j, i, p), &part[j], model_part_bytes(x, j));
         }
     }
 }
@@ -151,12 +151,12 @@ int model_prepare(void *to, const struct gpu_work *w, enum bitcut_operand which,
     (void)device;
     (void)stream;
     if (model_refuse(fault)) return 1;
-    model_make_words(to, &x, 0);
+    model_make_parts(to, &x, 0);
     return 0;
 }
 
-/* If asked to flip, high words that are NaN have another payload, or of words of two
-   formats the last word of the first value is another. */
+/* If asked to flip, high parts that are NaN have another payload, or of parts of two
+   formats the last part of the first value is another. */
 int model_split(void *to, const struct gpu_work *w, enum bitcut_operand which, int device,
                 char *fault)
 {
@@ -164,11 +164,11 @@ int model_split(void *to, const struct gpu_work *w, enum bitcut_operand which, i
     const struct operand x = model_operand(w, which);
     if (model_prepare(to, w, which, device, NULL, fault)) return 1;
     for (size_t i = 0; flip && i < x.lines * run_of(x.k); i++) {
-        uint16_t *const word = (uint16_t *)to + i;
-        if (*word == 0x7e00) *word = 0x7e01;
+        uint16_t *const part = (uint16_t *)to + i;
+        if (*part == 0x7e00) *part = 0x7e01;
     }
-    const size_t last = (size_t)x.split->words - 1;
-    if (model_has_fault("flips low words") && model_word_bytes(&x, last) == 1)
-        *model_word(to, &x, last, 0, 0) ^= 1;
+    const size_t last = (size_t)x.split->parts - 1;
+    if (model_has_fault("flips low parts") && model_part_bytes(&x, last) == 1)
+        *model_part(to, &x, last, 0, 0) ^= 1;
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "gpu/cpu/host_words.h"
+#include "gpu/cpu/host_parts.h"
 
 #include "gpu/cpu/host_code.h"
 #include "lib/base/size.h"
@@ -28,35 +28,35 @@ static uint32_t largest_of(const uint32_t *matrix, const struct operand *x, size
 }
 
 /* Make the parts of line i, times 2^exponent, followed by +0. */
-static void make_line(void *words, const struct operand *x, const uint32_t *matrix,
+static void make_line(void *parts, const struct operand *x, const uint32_t *matrix,
                       size_t i, int exponent)
 {
     const struct bitcut_split *const s = x->split;
-    char *to[SPLIT_WORDS_MAX];
-    for (int j = 0; j < s->words; j++) {
-        to[j] = host_words_line(words, x, j, i);
-        memset(to[j], 0, j ? words_low_line_bytes(x) : words_line_bytes(x));
+    char *to[SPLIT_PARTS_MAX];
+    for (int j = 0; j < s->parts; j++) {
+        to[j] = host_parts_line(parts, x, j, i);
+        memset(to[j], 0, j ? parts_low_line_bytes(x) : parts_line_bytes(x));
     }
     for (size_t p = 0; p < x->k; p++) {
-        uint64_t word[SPLIT_WORDS_MAX];
+        uint64_t part[SPLIT_PARTS_MAX];
         uint32_t v = element(matrix, x, i, p);
         if (exponent) v = equilibrate_scale(v, exponent);
-        split_words(word, s, v);
-        for (int j = 0; j < s->words; j++) {
-            const size_t bytes = (size_t)format_bytes(s->word[j].format);
-            memcpy(to[j] + p * bytes, &word[j], bytes);
+        split_apply(part, s, v);
+        for (int j = 0; j < s->parts; j++) {
+            const size_t bytes = (size_t)format_bytes(s->part[j].format);
+            memcpy(to[j] + p * bytes, &part[j], bytes);
         }
     }
 }
 
-void host_words_largest(uint32_t *to, const struct operand *x, size_t i)
+void host_parts_largest(uint32_t *to, const struct operand *x, size_t i)
 {
     const uint32_t *const matrix = matrix_nth(x->matrix, i);
 #pragma omp parallel for schedule(static) num_threads(threads_for(0, x->lines))
     for (size_t line = 0; line < x->lines; line++) to[line] = largest_of(matrix, x, line);
 }
 
-static void make_lines(void *words, const struct operand *x, const uint32_t *matrix,
+static void make_lines(void *parts, const struct operand *x, const uint32_t *matrix,
                        const uint32_t *largest)
 {
 #pragma omp parallel num_threads(threads_for(0, x->lines))
@@ -65,7 +65,7 @@ static void make_lines(void *words, const struct operand *x, const uint32_t *mat
         hostfp_enter(&saved);
 #pragma omp for schedule(static)
         for (size_t line = 0; line < x->lines; line++)
-            make_line(words, x, matrix, line,
+            make_line(parts, x, matrix, line,
                       largest ? equilibrate_exponent(x->split, largest[line]) : 0);
         hostfp_leave(&saved);
     }
@@ -75,20 +75,20 @@ static void make_lines(void *words, const struct operand *x, const uint32_t *mat
 /* Whether vector instructions make them. */
 static bool are_vectors(const struct bitcut_split *s)
 {
-    return split_is_uniform(s) && format_bytes(s->word[0].format) == sizeof(uint16_t) &&
+    return split_is_uniform(s) && format_bytes(s->part[0].format) == sizeof(uint16_t) &&
            __builtin_cpu_supports("avx512f");
 }
 #endif
 
-void host_words_make(void *words, const struct operand *x, size_t i)
+void host_parts_make(void *parts, const struct operand *x, size_t i)
 {
-    uint32_t *const largest = (uint32_t *)words_largest(words, x);
-    if (largest) host_words_largest(largest, x, i);
+    uint32_t *const largest = (uint32_t *)parts_largest(parts, x);
+    if (largest) host_parts_largest(largest, x, i);
 #if HOST_HAS_CODE
     if (are_vectors(x->split)) {
-        host_tiles_words(words, x, i, largest);
+        host_tiles_parts(parts, x, i, largest);
         return;
     }
 #endif
-    make_lines(words, x, matrix_nth(x->matrix, i), largest);
+    make_lines(parts, x, matrix_nth(x->matrix, i), largest);
 }

@@ -5,8 +5,8 @@
    A block of 512 threads computes 128 x 128 outputs, and a warp 32 x 32.  A stage has 128
    bytes of every line.  For 16 bytes of a line, the fragments of mma.m16n8 have one
    register in each lane, for f16 and tf32 alike. */
-#ifndef BITCUT_GPU_CUDA_EMULATE_WORDS_CUH
-#define BITCUT_GPU_CUDA_EMULATE_WORDS_CUH
+#ifndef BITCUT_GPU_CUDA_EMULATE_PARTS_CUH
+#define BITCUT_GPU_CUDA_EMULATE_PARTS_CUH
 
 #include "gpu/cuda/emulate.cuh"
 
@@ -16,23 +16,23 @@ namespace
 enum { TILE = 128, TILE_THREADS = 512, STAGE_BYTES = 128, CHUNKS = STAGE_BYTES / 16 };
 constexpr unsigned ALL_LANES = 0xffffffff;
 
-/* --- words -------------------------------------------------------------------------- */
+/* --- parts -------------------------------------------------------------------------- */
 
-#define MMA_PTX(SHAPE, WORD, A, B)                                                       \
-    "mma.sync.aligned." SHAPE ".row.col.f32." WORD "." WORD ".f32 {%0,%1,%2,%3}, " A     \
+#define MMA_PTX(SHAPE, PART, A, B)                                                       \
+    "mma.sync.aligned." SHAPE ".row.col.f32." PART "." PART ".f32 {%0,%1,%2,%3}, " A     \
     ", " B ", {%0,%1,%2,%3};"
-#define MMA_ONE(SHAPE, WORD)                                                             \
-    asm volatile(MMA_PTX(SHAPE, WORD, "{%4,%5}", "{%6}")                                 \
+#define MMA_ONE(SHAPE, PART)                                                             \
+    asm volatile(MMA_PTX(SHAPE, PART, "{%4,%5}", "{%6}")                                 \
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                        \
                  : "r"(a[0]), "r"(a[1]), "r"(b[0]))
-#define MMA_TWO(SHAPE, WORD)                                                             \
-    asm volatile(MMA_PTX(SHAPE, WORD, "{%4,%5,%6,%7}", "{%8,%9}")                        \
+#define MMA_TWO(SHAPE, PART)                                                             \
+    asm volatile(MMA_PTX(SHAPE, PART, "{%4,%5,%6,%7}", "{%8,%9}")                        \
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                        \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 
 /* c += a b by the instruction for 16 or 32 bytes of k. */
-template <int> struct word;
-template <> struct word<FORMAT_F16> {
+template <int> struct part;
+template <> struct part<FORMAT_F16> {
     using type = uint16_t;
     static __device__ type make(float x) { return __half_as_ushort(__float2half_rn(x)); }
     template <int TIMES>
@@ -42,7 +42,7 @@ template <> struct word<FORMAT_F16> {
         else MMA_TWO("m16n8k16", "f16");
     }
 };
-template <> struct word<FORMAT_BF16> {
+template <> struct part<FORMAT_BF16> {
     using type = uint16_t;
     static __device__ type make(float x) { return (uint16_t)(__float_as_uint(x) >> 16); }
     template <int TIMES>
@@ -52,7 +52,7 @@ template <> struct word<FORMAT_BF16> {
         else MMA_TWO("m16n8k16", "bf16");
     }
 };
-template <> struct word<FORMAT_TF32> {
+template <> struct part<FORMAT_TF32> {
     using type = uint32_t;
     static __device__ type make(float x) { return __float_as_uint(x); }
     template <int TIMES>
@@ -64,7 +64,7 @@ template <> struct word<FORMAT_TF32> {
 };
 
 template <int FORMAT>
-constexpr int stage_of = STAGE_BYTES / sizeof(typename word<FORMAT>::type);
+constexpr int stage_of = STAGE_BYTES / sizeof(typename part<FORMAT>::type);
 
 /* The exponent field of a value in FP32; for f16 at least the field of its smallest
    exponent. */
@@ -100,22 +100,22 @@ struct alignas(sizeof(T) * L < 16 ? sizeof(T) * L : 16) aligned {
 template <int FORMAT, int L, bool POWER>
 __device__ uint16_t derive_block(const emulate_operand &x, size_t line, size_t at, int up)
 {
-    using type = typename word<FORMAT>::type;
+    using type = typename part<FORMAT>::type;
     const bool none = x.wild && x.wild[line];
     at += line * x.length;
     const auto values = *(const aligned<float, L> *)(x.value + at);
-    aligned<type, L> words;
+    aligned<type, L> parts;
     aligned<uint8_t, L> codes;
     int most = 0;
 #pragma unroll
     for (int k = 0; k < L; k++) {
         const float v = none ? 0 : values.x[k];
         const int field = v ? exponent_field<FORMAT>(v) : 0;
-        words.x[k] = word<FORMAT>::make(v);
+        parts.x[k] = part<FORMAT>::make(v);
         codes.x[k] = field ? field - 127 + 15 + 32 : 0;
         most = max(most, field);
     }
-    *(aligned<type, L> *)((type *)x.words + at) = words;
+    *(aligned<type, L> *)((type *)x.parts + at) = parts;
     if (POWER && FORMAT == FORMAT_F16) *(aligned<uint8_t, L> *)(x.code + at) = codes;
     return most ? (most + up) << 7 : 0;
 }
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(DERIVE_THREADS)
 
 /* --- stages ------------------------------------------------------------------------- */
 
-struct stage_of_words {
+struct stage_of_parts {
     unsigned char a[TILE][STAGE_BYTES], b[TILE][STAGE_BYTES];
 };
 
@@ -156,22 +156,22 @@ struct stage_of_words {
 __device__ int swizzled(int line, int chunk) { return (chunk ^ (line & 7)) * 16; }
 
 template <class T>
-__device__ const T *line_at(const void *words, size_t line, size_t length, size_t k)
+__device__ const T *line_at(const void *parts, size_t line, size_t length, size_t k)
 {
-    return (const T *)words + line * length + k;
+    return (const T *)parts + line * length + k;
 }
 
 template <int FORMAT, class STAGE>
-__device__ void words_load(STAGE *s, const emulate_chain &x, size_t i0, size_t j0,
+__device__ void parts_load(STAGE *s, const emulate_chain &x, size_t i0, size_t j0,
                            size_t k)
 {
-    using type = typename word<FORMAT>::type;
+    using type = typename part<FORMAT>::type;
     for (int i = threadIdx.x; i < TILE * CHUNKS; i += TILE_THREADS) {
         const int line = i / CHUNKS, chunk = i % CHUNKS, each = 16 / sizeof(type);
         copy16(&s->a[line][swizzled(line, chunk)],
-               line_at<type>(x.a.words, i0 + line, x.a.length, k + chunk * each));
+               line_at<type>(x.a.parts, i0 + line, x.a.length, k + chunk * each));
         copy16(&s->b[line][swizzled(line, chunk)],
-               line_at<type>(x.b.words, j0 + line, x.b.length, k + chunk * each));
+               line_at<type>(x.b.parts, j0 + line, x.b.length, k + chunk * each));
     }
 }
 
@@ -221,7 +221,7 @@ __device__ __forceinline__ void fragments_multiply(float *c, const fragments &f)
 {
 #pragma unroll
     for (int i = 0; i < 8; i++)
-        word<FORMAT>::template mma<TIMES>(c + i * 4, f.a[i >> 2],
+        part<FORMAT>::template mma<TIMES>(c + i * 4, f.a[i >> 2],
                                           &f.b[i >> 1 & 1][(i & 1) * 2]);
 }
 

@@ -23,16 +23,16 @@ static bool bf16_available(void)
 }
 
 __attribute__((target("avx512f,avx512bf16"))) static void
-    bf16_convert(uint16_t word[LANES], const uint32_t x[LANES])
+    bf16_convert(uint16_t part[LANES], const uint32_t x[LANES])
 {
     __m512 from;
     memcpy(&from, x, sizeof from);
     const __m256bh to = _mm512_cvtneps_pbh(from);
-    memcpy(word, &to, sizeof to);
+    memcpy(part, &to, sizeof to);
 }
 #else
 static bool bf16_available(void) { return false; }
-static void bf16_convert(uint16_t *word, const uint32_t *x) { (void)word, (void)x; }
+static void bf16_convert(uint16_t *part, const uint32_t *x) { (void)part, (void)x; }
 #endif
 
 /* VCVTNEPS2BF16 of sixteen values from x on; of a NaN no more than that it is one. */
@@ -84,9 +84,9 @@ END_TEST
 /* --- as printed -------------------------------------------------------------------- */
 
 /* The bit-cut of LE-GEMM section 4.1 as the paper puts it: the exponent field rebiased,
-   the top fraction bits copied.  No word for a field below 1: 0.  None for a field too
+   the top fraction bits copied.  No part for a field below 1: 0.  None for a field too
    large: Inf. */
-static uint64_t cut_word(const struct bitcut_format *f, uint32_t x)
+static uint64_t cut_part(const struct bitcut_format *f, uint32_t x)
 {
     const uint64_t sign = (uint64_t)(x >> 31) << (f->bits - 1);
     const int field = (int)(x >> 23 & 0xff) - 127 + f->bias;
@@ -109,7 +109,7 @@ START_TEST(cut_as_printed)
         for (uint64_t x = 0; x >> 32 == 0; x += i ? 257 * 31 : 257) {
             if ((x & 0x7fffffff) > 0x7f800000) continue;
             const uint64_t got = bitcut_format_convert(to, cut, f32, x);
-            const uint64_t want = cut_word(to, (uint32_t)x);
+            const uint64_t want = cut_part(to, (uint32_t)x);
             check_encoding(to, cut, f32, x, got, want);
         }
     }
@@ -117,8 +117,8 @@ START_TEST(cut_as_printed)
 END_TEST
 
 /* EGEMM-TC: the top fraction bits copied, one more if fraction bit `bit` is set, counted
-   from 1 at the top; the word of x normal in f16, or x subnormal in f32. */
-static uint64_t feng_word(uint32_t x, int bit)
+   from 1 at the top; the part of x normal in f16, or x subnormal in f32. */
+static uint64_t feng_part(uint32_t x, int bit)
 {
     const uint32_t magnitude = x & 0x7fffffff;
     const uint32_t rebiased = magnitude < 0x800000 ? 0 : magnitude - ((127u - 15) << 23);
@@ -133,7 +133,7 @@ START_TEST(feng_as_printed)
         for (uint64_t i = 1; i < 0x47800000; i += 101) {
             if (i >= 0x800000 && i < 0x38800000) i = 0x38800000;
             const uint32_t x = (uint32_t)i | (uint32_t)(i % 2) << 31;
-            const uint64_t want = feng_word(x, row == ROUND_FENG21 ? 21 : 22);
+            const uint64_t want = feng_part(x, row == ROUND_FENG21 ? 21 : 22);
             const uint64_t got = bitcut_format_convert(f16, r, f32, x);
             check_encoding(f16, r, f32, x, got, want);
         }
@@ -141,5 +141,5 @@ START_TEST(feng_as_printed)
 }
 END_TEST
 
-TEST_MAIN("rounding to words", f32_to_bf16_by_processor, f32_to_f16_by_processor,
+TEST_MAIN("rounding to parts", f32_to_bf16_by_processor, f32_to_f16_by_processor,
           cut_as_printed, feng_as_printed)
