@@ -71,7 +71,7 @@ static enum bitcut_status check_k_step(const struct gemm_plan *p, struct fault *
 /* Check that factors of these lines and k are the block scales of the unit. */
 static bool is_scales_of(const struct bitcut_scales *x, const struct bitcut_unit *u)
 {
-    return (x->at.at || x->at.each) && matrix_format(&x->at) == u->scale &&
+    return matrix_is_given(&x->at) && matrix_format(&x->at) == u->scale &&
            x->lines == 1 && x->depth == (size_t)u->scale_block;
 }
 
@@ -97,7 +97,8 @@ enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_g
     const enum bitcut_status status = gemm_plan_on_any(to, g, f);
     if (status != BITCUT_OK || !to->integer) return status;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%s accumulates in %s; only gemm, verify and explain take integers",
+                     "%s accumulates in %s; only gemm, verify and explain take integers; "
+                     "every such result is exact and needs no tolerance",
                      g->unit->name, g->unit->c->name);
 }
 

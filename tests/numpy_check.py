@@ -457,6 +457,72 @@ def tolerances():
                              size * 2.0**-22)
 
 
+def spread(x, lines, depth, shape):
+    """Factors of blocks, one for each element of a matrix of this shape."""
+    return np.kron(x.astype(F64), np.ones((lines, depth)))[:shape[0], :shape[1]]
+
+
+def steps():
+    """The lines for a bias, factors and steps accept D of the emulator, and reject it with an
+    output off by more than the limit, the half ulp of D included; for NumPy, and for PyTorch if
+    it is here."""
+    try:
+        import torch
+    except ImportError:
+        torch = None
+    a, b = saved(*(uniform(*x).astype("f2").astype(F32) for x in ((20, 70), (70, 30))))
+    extra = {"C": uniform(20, 30), "bias": uniform(1, 30), "column": uniform(20, 1),
+             "rows": np.exp2(uniform(20, 1)), "columns": np.exp2(uniform(1, 30)),
+             "sa": np.exp2(uniform(20, 3)), "sb": np.exp2(uniform(3, 2))}
+    for name, x in extra.items():
+        np.save(name + ".npy", x.astype("f4"))
+    x = {name: np.load(name + ".npy").astype(F64) for name in extra}
+    wide_a, wide_b = a.astype(F64), b.astype(F64)
+    scaled = wide_a * spread(x["sa"], 1, 32, a.shape), wide_b * spread(x["sb"], 32, 16, b.shape)
+    p, size = wide_a @ wide_b, abs(wide_a) @ abs(wide_b)
+    factors = x["rows"] * x["columns"]
+    cases = [  # options, names of arrays, D exactly, magnitudes
+        ("--bias bias.npy", {"bias": "bias"}, p + x["bias"], size + abs(x["bias"])),
+        ("--bias column.npy --bias-rows --epilogue fused-relu --alpha -0.5", {"bias": "column"},
+         np.maximum(-p / 2 + x["column"], 0), size / 2 + abs(x["column"])),
+        ("--scale-a rows.npy --scale-b columns.npy --bias bias.npy", {"bias": "bias",
+         "scale_a": "rows", "scale_b": "columns"}, p * factors + x["bias"],
+         size * factors + abs(x["bias"])),
+        ("--scale-a sa.npy --scale-b sb.npy --block-a 1x32 --block-b 16x32 --scaling promoted "
+         "--promote 2", {"scale_a": "sa", "scale_b": "sb"}, scaled[0] @ scaled[1],
+         abs(scaled[0]) @ abs(scaled[1])),
+        ("--epilogue addmm-apart --alpha 0.75 -c C.npy --beta -1.5", {"C": "C"},
+         0.75 * p - 1.5 * x["C"], 0.75 * size + 1.5 * abs(x["C"])),
+        ("--start c -c C.npy --beta 2 --epilogue alpha+clamp+scale-d --alpha 0.5 --clamp -1,3 "
+         "--scale-d 4", {"C": "C"}, 4 * np.clip((p + 2 * x["C"]) / 2, -1, 3),
+         2 * size + 4 * abs(x["C"])),
+    ]
+    for options, names, exact, magnitude in cases:
+        for short in "", " --format-d f16":
+            text = f"--recipe plain --unit hopper/mma.m16n8k16.f32.f16 {options}{short}"
+            files = text + " -a A.npy -b B.npy"
+            d = gemm(text)
+            row = bitcut("tolerance", "--seeds", "20", "--power", "0", *files.split())
+            if not row["numpy"] or not row["numpy_bound"]:
+                return f"{options}: no lines"
+            values = {"A": a, "B": b, "D": d, **{k: np.load(v + ".npy") for k, v in names.items()}}
+            limit = (row["componentwise"]["limit"] + row["underflow"]) * U * 1.1 * magnitude
+            half = abs(exact) * 2.0**-10 + 2.0**-25 if short else 0
+            wrong = d.copy()
+            wrong[1, 2] = exact[1, 2] + (2 * limit + half)[1, 2]
+            for key, module, of in (("numpy", np, lambda x: x),
+                                    ("torch", torch, lambda x: torch.tensor(x))):
+                for lines in (row[key], row[key + "_bound"]) if module else ():
+                    given = {"np": np, "torch": torch, **{k: of(v) for k, v in values.items()}}
+                    if not accepts(lines, given):
+                        return f"{key}, {text}: D is rejected"
+                    if lines is row[key] and accepts(lines, {**given, "D": of(wrong)}):
+                        return f"{key}, {text}: wrong D is accepted"
+                    if accepts(lines, {**given, "D": of(np.roll(d, 1, 0))}):
+                        return f"{key}, {text}: D moved by a row is accepted"
+    return None
+
+
 def tensors():
     """The same lines for PyTorch, if it is here."""
     try:
@@ -490,6 +556,7 @@ POINTS = [
     ("a bound of the same", bound),
     ("tests that tolerance writes", tolerances),
     ("the same for PyTorch", tensors),
+    ("the same for a bias, factors and steps", steps),
 ]
 
 

@@ -2,6 +2,7 @@
 #include "analysis/sampling/python_lines.h"
 
 #include "analysis/accuracy/short_result.h"
+#include "analysis/sampling/python_steps.h"
 #include "lib/base/text.h"
 #include "lib/gemm/epilogue.h"
 #include "lib/io/listing.h"
@@ -27,6 +28,7 @@ const struct python_library python_libraries[] = {
       .half = "lambda x: np.ldexp(1.0, np.frexp(np.maximum(abs(x.astype('f8')), ",
       .half_from = "))[1]",
       .half_by = ")",
+      .repeat = ".repeat",
       .excess = "np.maximum(%s - %s, 0)",
       .before_norm = "np.linalg.norm(",
       .after_norm = ")",
@@ -43,6 +45,7 @@ const struct python_library python_libraries[] = {
       .half = "lambda x: 2.0 ** (torch.frexp(x.double().abs().clamp(min=",
       .half_from = "))[1].double()",
       .half_by = ")",
+      .repeat = ".repeat_interleave",
       .excess = "(%s - %s).clamp(min=0)",
       .before_norm = "(",
       .after_norm = ").norm()",
@@ -195,6 +198,11 @@ static void write_norm(char line[PYTHON_LINE_MAX], const struct python_library *
                      t->sums) * U);
     write_factor(alpha, g->alpha, true);
     write_factor(beta, g->beta, true);
+    if (gemm_is_extended(g)) {
+        snprintf(line, PYTHON_LINE_MAX, "assert %s%s%s <= %s * %ssize%s", before, error,
+                 after, limit, before, after);
+        return;
+    }
     snprintf(size, sizeof size, "%s%sA%s%s * %sB%s%s", alpha, before, l->wide, after,
              before, l->wide, after);
     if (gemm_reads_c(g))
@@ -238,13 +246,16 @@ int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX], const struct python_l
                alone = observed && t->known;
     const double limit = observed ? t->with_underflow : t->bound,
                  lost = observed || rest ? 0 : 2 * t->underflow;
+    const bool extended = gemm_is_extended(q->gemm);
     int count = 1;
-    if (isinf(alone ? t->limit : limit) || gemm_is_extended(q->gemm)) return 0;
+    if (isinf(alone ? t->limit : limit) || q->quantized || (extended && rest)) return 0;
     write_exact(exact, l, q->two);
     write_sum(sum, sizeof sum, l, q->gemm, false);
     write_sum(size, sizeof size, l, q->gemm, true);
-    if (q->two) snprintf(line[0], PYTHON_LINE_MAX, "size = %s", size);
+    if (extended) count = python_steps(line, l, q->gemm);
+    else if (q->two) snprintf(line[0], PYTHON_LINE_MAX, "size = %s", size);
     else snprintf(line[0], PYTHON_LINE_MAX, "exact, size = %s, %s", sum, size);
+    if (!count) return 0;
     if (rest) {
         write_rest(&line[count], l, tolerance, q);
         count += 2;

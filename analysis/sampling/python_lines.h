@@ -17,6 +17,7 @@ struct python_library {
     /* half an ulp of x, by the smallest normal number and by an exponent: before, between
        and after these numbers */
     const char *half, *half_from, *half_by;
+    const char *repeat; /* a method: each element so many times along an axis */
     const char *excess; /* a magnitude less half an ulp: around an array and a sum */
     const char *before_norm, *after_norm; /* around an array: its norm */
     const char *close;                    /* the function that asserts allclose() */
@@ -24,11 +25,17 @@ struct python_library {
 
 extern const struct python_library python_libraries[]; /* ended by a NULL name */
 
-enum { PYTHON_LINES = 9, PYTHON_LINE_MAX = 500 };
+/* Of PYTHON_LINES, those of analysis/sampling/python_steps.h. */
+enum {
+    PYTHON_LINE_MAX = 500,
+    PYTHON_STEP_LINES = 24,
+    PYTHON_LINES = 8 + PYTHON_STEP_LINES
+};
 
 /* The test of D against alpha A B + beta C and magnitudes, both in binary64.  The lines
    are
-   - a line that computes both;
+   - a line that computes both; for a GEMM with a bias, factors or steps, the lines of
+     python_steps();
    - two lines for the underflow (bound_apriori_rest()), where it is no small part of the
      limit;
    - for a D of a short format, a line with a function for half an ulp and a line for the
@@ -38,9 +45,9 @@ enum { PYTHON_LINES = 9, PYTHON_LINE_MAX = 500 };
    - for observed limits, an assertion of the normwise limit;
    - an assertion by allclose(), where its limits exist.
 
-   Returns the number of lines; 0 for a GEMM with a bias, factors or other steps, which
-   Python tests by bitcut.testing.  For two results, D2 is the other one.  Limits are
-   rounded up, by at most 1 %. */
+   Returns the number of lines; 0 if there is no limit, if A or B were quantized, or if a
+   GEMM has more steps than fit or a limit that includes underflow in addition to steps.
+   For two results, D2 is the other one. Limits are rounded up, by at most 1 %. */
 int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX],
                  const struct python_library *library, const struct tolerance *t,
                  const struct tolerance_problem *q, bool observed);

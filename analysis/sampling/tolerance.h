@@ -13,6 +13,7 @@ struct tolerance_problem {
     const struct bitcut_gemm *batch; /* the tested batch, with its matrices; NULL: one
                                         GEMM.  A limit is exceeded if any D exceeds it. */
     bool any_order; /* k may be in any order, not only the GEMM's order */
+    bool quantized; /* A or B of the GEMM are results of a quantizer */
     bool two;    /* D is compared with another correct result in place of the exact one */
     size_t runs; /* at least 1 */
     double alarm; /* probability that a correct result exceeds an observed limit */

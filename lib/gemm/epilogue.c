@@ -146,14 +146,12 @@ void epilogue_write(char text[EPILOGUE_TEXT_MAX],
 
 /* --- the steps of a GEMM ---------------------------------------------------------- */
 
-static bool is_there(const struct bitcut_matrix *x) { return x->at || x->each; }
-
 bool gemm_has_scales(const struct bitcut_gemm *g)
 {
-    return is_there(&g->scale_a.at) || is_there(&g->scale_b.at);
+    return matrix_is_given(&g->scale_a.at) || matrix_is_given(&g->scale_b.at);
 }
 
-bool gemm_has_bias(const struct bitcut_gemm *g) { return is_there(&g->bias); }
+bool gemm_has_bias(const struct bitcut_gemm *g) { return matrix_is_given(&g->bias); }
 
 /* Append the steps for which "fused" stands. */
 static unsigned char *add_fused(unsigned char *to, const struct bitcut_gemm *g)
@@ -210,7 +208,7 @@ bool gemm_is_extended(const struct bitcut_gemm *g)
 
 size_t factor_depth(const struct bitcut_scales *x)
 {
-    return is_there(&x->at) ? x->depth : 0;
+    return matrix_is_given(&x->at) ? x->depth : 0;
 }
 
 size_t factor_lines(const struct bitcut_scales *x, size_t lines)
@@ -260,7 +258,7 @@ enum { OPERANDS = 9 };
 
 static void operands_of(struct operand to[OPERANDS], const struct bitcut_gemm *g)
 {
-    const bool a = is_there(&g->scale_a.at), b = is_there(&g->scale_b.at);
+    const bool a = matrix_is_given(&g->scale_a.at), b = matrix_is_given(&g->scale_b.at);
     const struct operand all[OPERANDS] = {
         { "a bias", NEEDS_BIAS, true, gemm_has_bias(g) },
         { "factors of A", NEEDS_A, true, a },

@@ -153,6 +153,12 @@ void epilogue_of_integers(unsigned char to[EPILOGUE_STEPS_MAX],
 enum bitcut_status epilogue_check_sums(const struct bitcut_gemm *g, bool integer,
                                        struct fault *f);
 
+/* Whether a matrix that may be left out is given. */
+static inline bool matrix_is_given(const struct bitcut_matrix *x)
+{
+    return x->at || x->each;
+}
+
 /* Whether a GEMM has factors of A or of B, or a bias. */
 bool gemm_has_scales(const struct bitcut_gemm *g);
 bool gemm_has_bias(const struct bitcut_gemm *g);
