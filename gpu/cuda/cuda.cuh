@@ -59,6 +59,7 @@ using encoding_tf32 = uint32_t;
 using encoding_e4m3 = uint8_t;
 using encoding_e5m2 = uint8_t;
 using encoding_s8 = uint8_t;
+using encoding_u8 = uint8_t;
 using encoding_s32 = uint32_t;
 using encoding_f32 = uint32_t;
 using encoding_f64 = uint64_t;

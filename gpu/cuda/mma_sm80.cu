@@ -120,13 +120,20 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
 #define LIST_8(how, x) LIST_4(how, x), how(x[4]), how(x[5]), how(x[6]), how(x[7])
 
 /* Rows are (least capability, m, n, k, formats of D, A and B, layout, bits of a register,
-   number of registers of D, A and B).  INSTRUCTION makes the class, ROW the row. */
+   number of registers of D, A and B).  INSTRUCTION makes the class, ROW the row; of
+   integers, ..._LIMITED makes those of the instruction that limits sums. */
 #define MMA(M, N, K, D, A, B) mma_m##M##n##N##k##K##_##D##_##A##_##B
-#define PTX(M, N, K, D, A, B)                                                            \
-    "mma.sync.aligned.m" #M "n" #N "k" #K ".row.col." #D "." #A "." #B "." #D
+#define PTX(M, N, K, LIMIT, D, A, B)                                                     \
+    "mma.sync.aligned.m" #M "n" #N "k" #K ".row.col" LIMIT "." #D "." #A "." #B "." #D
 
-#define INSTRUCTION(least_, M, N, K, D_, A_, B_, LAYOUT, BITS, RD, RA, RB)               \
-    struct MMA(M, N, K, D_, A_, B_) {                                                    \
+#define INSTRUCTION(least, M, N, K, D, A, B, ...)                                        \
+    INSTRUCTION_OF(MMA(M, N, K, D, A, B), "", least, M, N, K, D, A, B, __VA_ARGS__)
+#define INSTRUCTION_LIMITED(least, M, N, K, D, A, B, ...)                                \
+    INSTRUCTION_OF(MMA(M, N, K, limited_##D, A, B), ".satfinite", least, M, N, K, D, A,  \
+                   B, __VA_ARGS__)
+#define INSTRUCTION_OF(CLASS, LIMIT, least_, M, N, K, D_, A_, B_, LAYOUT, BITS, RD, RA,  \
+                       RB)                                                               \
+    struct CLASS {                                                                       \
         using A = encoding_##A_;                                                         \
         using B = encoding_##B_;                                                         \
         using C = encoding_##D_;                                                         \
@@ -140,7 +147,7 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
         static __device__ void issue(part (&d)[RD], const part (&a)[RA],                 \
                                      const part (&b)[RB])                                \
         {                                                                                \
-            asm volatile(PTX(M, N, K, D_, A_, B_) " " R_##RD##_##RA##_##RB               \
+            asm volatile(PTX(M, N, K, LIMIT, D_, A_, B_) " " R_##RD##_##RA##_##RB        \
                          : LIST_##RD(INOUT_##BITS, d)                                    \
                          : LIST_##RA(IN_##BITS, a), LIST_##RB(IN_##BITS, b));            \
         }                                                                                \
@@ -156,14 +163,22 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
 
 /* clang-format off */
 /* A name has the format of the second operand only if it differs from the first. */
-#define ROW_NAMED(NAME, least, M, N, K, D, A, B)                                         \
-    { NAME, PTX(M, N, K, D, A, B), M, N, K, sizeof(encoding_##A), sizeof(encoding_##B),  \
-      sizeof(encoding_##D), sm_from(least), 1u << GPU_PLAIN,                             \
-      mma_launch<MMA(M, N, K, D, A, B)> },
+#define ROW_NAMED(NAME, CLASS, LIMIT, least, M, N, K, D, A, B)                           \
+    { NAME, PTX(M, N, K, LIMIT, D, A, B), M, N, K, sizeof(encoding_##A),                 \
+      sizeof(encoding_##B), sizeof(encoding_##D), sm_from(least), 1u << GPU_PLAIN,       \
+      mma_launch<CLASS> },
 #define ROW(least, M, N, K, D, A, B, ...)                                                \
-    ROW_NAMED("mma.m" #M "n" #N "k" #K "." #D "." #A, least, M, N, K, D, A, B)
+    ROW_NAMED("mma.m" #M "n" #N "k" #K "." #D "." #A, MMA(M, N, K, D, A, B), "", least,  \
+              M, N, K, D, A, B)
 #define ROW_MIXED(least, M, N, K, D, A, B, ...)                                          \
-    ROW_NAMED("mma.m" #M "n" #N "k" #K "." #D "." #A "." #B, least, M, N, K, D, A, B)
+    ROW_NAMED("mma.m" #M "n" #N "k" #K "." #D "." #A "." #B, MMA(M, N, K, D, A, B), "",  \
+              least, M, N, K, D, A, B)
+#define ROW_LIMITED(least, M, N, K, D, A, B, ...)                                        \
+    ROW_NAMED("mma-satfinite.m" #M "n" #N "k" #K "." #D "." #A,                          \
+              MMA(M, N, K, limited_##D, A, B), ".satfinite", least, M, N, K, D, A, B)
+#define ROW_LIMITED_MIXED(least, M, N, K, D, A, B, ...)                                  \
+    ROW_NAMED("mma-satfinite.m" #M "n" #N "k" #K "." #D "." #A "." #B,                   \
+              MMA(M, N, K, limited_##D, A, B), ".satfinite", least, M, N, K, D, A, B)
 
 #define INSTRUCTIONS(X)                                                                  \
     X(70,  8, 8,  4, f32, f16,  f16,  QUADS, 32, 8, 2, 2)                                \
@@ -178,7 +193,6 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
     X(80, 16, 8,  8, f32, tf32, tf32, WARP,  32, 4, 4, 2)                                \
     X(89, 16, 8, 32, f32, e4m3, e4m3, WARP,  32, 4, 4, 2)                                \
     X(89, 16, 8, 32, f32, e5m2, e5m2, WARP,  32, 4, 4, 2)                                \
-    X(80, 16, 8, 32, s32, s8,   s8,   WARP,  32, 4, 4, 2)                                \
     X(80,  8, 8,  4, f64, f64,  f64,  WARP,  64, 2, 1, 1)                                \
     X(90, 16, 8,  4, f64, f64,  f64,  WARP,  64, 4, 2, 1)                                \
     X(90, 16, 8,  8, f64, f64,  f64,  WARP,  64, 4, 4, 2)                                \
@@ -187,6 +201,14 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
 #define INSTRUCTIONS_MIXED(X)                                                            \
     X(89, 16, 8, 32, f32, e4m3, e5m2, WARP,  32, 4, 4, 2)                                \
     X(89, 16, 8, 32, f32, e5m2, e4m3, WARP,  32, 4, 4, 2)
+
+#define INTEGERS(X)                                                                      \
+    X(80, 16, 8, 32, s32, s8,   s8,   WARP,  32, 4, 4, 2)                                \
+    X(80, 16, 8, 32, s32, u8,   u8,   WARP,  32, 4, 4, 2)
+
+#define INTEGERS_MIXED(X)                                                                \
+    X(80, 16, 8, 32, s32, s8,   u8,   WARP,  32, 4, 4, 2)                                \
+    X(80, 16, 8, 32, s32, u8,   s8,   WARP,  32, 4, 4, 2)
 
 /* fp8 with an f16 accumulator or k = 16 came with PTX ISA 8.7. */
 #if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
@@ -213,6 +235,10 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
 
 INSTRUCTIONS(INSTRUCTION)
 INSTRUCTIONS_MIXED(INSTRUCTION)
+INTEGERS(INSTRUCTION)
+INTEGERS(INSTRUCTION_LIMITED)
+INTEGERS_MIXED(INSTRUCTION)
+INTEGERS_MIXED(INSTRUCTION_LIMITED)
 INSTRUCTIONS_PTX87(INSTRUCTION)
 INSTRUCTIONS_PTX87_MIXED(INSTRUCTION)
 
@@ -222,6 +248,10 @@ const struct gpu_instruction mma_sm80[] = {
     /* clang-format off */
     INSTRUCTIONS(ROW)
     INSTRUCTIONS_MIXED(ROW_MIXED)
+    INTEGERS(ROW)
+    INTEGERS(ROW_LIMITED)
+    INTEGERS_MIXED(ROW_MIXED)
+    INTEGERS_MIXED(ROW_LIMITED_MIXED)
     INSTRUCTIONS_PTX87(ROW)
     INSTRUCTIONS_PTX87_MIXED(ROW_MIXED)
     {}

@@ -153,16 +153,16 @@ int wgmma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant va
 #define PREDICATE_SHARED(a, b, p, sa, sb, ta, tb, unused, unused_2) "%" #p
 #define PREDICATE_REGISTERS(a0, a1, a2, a3, b, p, sa, sb, tb) "%" #p
 
-#define PTX(N, K, D, A, B)                                                               \
-    "wgmma.mma_async.sync.aligned.m64n" #N "k" #K "." #D "." #A "." #B
+#define PTX(N, K, LIMIT, D, A, B)                                                        \
+    "wgmma.mma_async.sync.aligned.m64n" #N "k" #K LIMIT "." #D "." #A "." #B
 
 /* One instruction, and the wait for it.  D's registers are not accessed in between. */
-#define STATEMENT(N, K, D, A, B, RD, PREDICATE, OPERANDS)                                \
+#define STATEMENT(N, K, LIMIT, D, A, B, RD, PREDICATE, OPERANDS)                         \
     "{\n"                                                                                \
     ".reg .pred p;\n"                                                                    \
     "setp.ne.b32 p, " BEHIND_##RD(PREDICATE) ", 0;\n"                                    \
     "wgmma.fence.sync.aligned;\n"                                                        \
-    PTX(N, K, D, A, B) " " TEXT_##RD ", " BEHIND_##RD(OPERANDS) "\n"                     \
+    PTX(N, K, LIMIT, D, A, B) " " TEXT_##RD ", " BEHIND_##RD(OPERANDS) "\n"              \
     "wgmma.commit_group.sync.aligned;\n"                                                 \
     "wgmma.wait_group.sync.aligned 0;\n"                                                 \
     "}\n"
@@ -181,11 +181,17 @@ enum {
 
 /* Rows are (n, k, formats of D, A and B, registers of D, arguments: 16 with arguments for
    transposed operands, 8 without them, 0 for integers, which have no signs either).
-   INSTRUCTION makes the class, ROW the row. */
+   INSTRUCTION makes the class, ROW the row; of integers, ..._LIMITED makes those of the
+   instruction that limits sums. */
 #define WGMMA(N, K, D, A, B) wgmma_m64n##N##k##K##_##D##_##A##_##B
 
-#define INSTRUCTION(N, K, D_, A_, B_, RD, WIDTH)                                         \
-    struct WGMMA(N, K, D_, A_, B_) {                                                     \
+#define INSTRUCTION(N, K, D, A, B, RD, WIDTH)                                            \
+    INSTRUCTION_OF(WGMMA(N, K, D, A, B), "", N, K, D, A, B, RD, WIDTH)
+#define INSTRUCTION_LIMITED(N, K, D, A, B, RD, WIDTH)                                    \
+    INSTRUCTION_OF(WGMMA(N, K, limited_##D, A, B), ".satfinite", N, K, D, A, B, RD,      \
+                   WIDTH)
+#define INSTRUCTION_OF(CLASS, LIMIT, N, K, D_, A_, B_, RD, WIDTH)                        \
+    struct CLASS {                                                                       \
         using A = encoding_##A_;                                                         \
         using B = encoding_##B_;                                                         \
         using C = encoding_##D_;                                                         \
@@ -197,7 +203,7 @@ enum {
         static __device__ void issue(uint32_t (&d)[RD], uint64_t a, uint64_t b)          \
         {                                                                                \
             asm volatile(                                                                \
-                STATEMENT(N, K, D_, A_, B_, RD, PREDICATE_SHARED, SHARED_##WIDTH)        \
+                STATEMENT(N, K, LIMIT, D_, A_, B_, RD, PREDICATE_SHARED, SHARED_##WIDTH) \
                 : LIST_##RD                                                              \
                 : "l"(a), "l"(b), ARGUMENTS(V), "n"((int)(V == GPU_A_TRANSPOSED)),       \
                   "n"((int)(V == GPU_B_TRANSPOSED))                                      \
@@ -208,7 +214,8 @@ enum {
                                                const uint32_t (&a)[4], uint64_t b)       \
         {                                                                                \
             asm volatile(                                                                \
-                STATEMENT(N, K, D_, A_, B_, RD, PREDICATE_REGISTERS, REGISTERS_##WIDTH)  \
+                STATEMENT(N, K, LIMIT, D_, A_, B_, RD, PREDICATE_REGISTERS,              \
+                          REGISTERS_##WIDTH)                                             \
                 : LIST_##RD                                                              \
                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), ARGUMENTS(V),      \
                   "n"((int)(V == GPU_B_TRANSPOSED))                                      \
@@ -218,14 +225,22 @@ enum {
 
 /* clang-format off */
 /* A name has the format of the second operand only if it differs from the first. */
-#define ROW_NAMED(NAME, N, K, D, A, B, WIDTH)                                            \
-    { NAME, PTX(N, K, D, A, B), 64, N, K, sizeof(encoding_##A), sizeof(encoding_##B),    \
-      sizeof(encoding_##D), sm(90), VARIANTS_##WIDTH,                                    \
-      wgmma_launch<WGMMA(N, K, D, A, B)> },
+#define ROW_NAMED(NAME, CLASS, LIMIT, N, K, D, A, B, WIDTH)                              \
+    { NAME, PTX(N, K, LIMIT, D, A, B), 64, N, K, sizeof(encoding_##A),                   \
+      sizeof(encoding_##B), sizeof(encoding_##D), sm(90), VARIANTS_##WIDTH,              \
+      wgmma_launch<CLASS> },
 #define ROW(N, K, D, A, B, RD, WIDTH)                                                    \
-    ROW_NAMED("wgmma.m64n" #N "k" #K "." #D "." #A, N, K, D, A, B, WIDTH)
+    ROW_NAMED("wgmma.m64n" #N "k" #K "." #D "." #A, WGMMA(N, K, D, A, B), "", N, K, D,   \
+              A, B, WIDTH)
 #define ROW_MIXED(N, K, D, A, B, RD, WIDTH)                                              \
-    ROW_NAMED("wgmma.m64n" #N "k" #K "." #D "." #A "." #B, N, K, D, A, B, WIDTH)
+    ROW_NAMED("wgmma.m64n" #N "k" #K "." #D "." #A "." #B, WGMMA(N, K, D, A, B), "", N,  \
+              K, D, A, B, WIDTH)
+#define ROW_LIMITED(N, K, D, A, B, RD, WIDTH)                                            \
+    ROW_NAMED("wgmma-satfinite.m64n" #N "k" #K "." #D "." #A,                            \
+              WGMMA(N, K, limited_##D, A, B), ".satfinite", N, K, D, A, B, WIDTH)
+#define ROW_LIMITED_MIXED(N, K, D, A, B, RD, WIDTH)                                      \
+    ROW_NAMED("wgmma-satfinite.m64n" #N "k" #K "." #D "." #A "." #B,                     \
+              WGMMA(N, K, limited_##D, A, B), ".satfinite", N, K, D, A, B, WIDTH)
 
 #define INSTRUCTIONS(X)                        \
     X(  8, 16, f32, f16,  f16,    4, 16)       \
@@ -236,7 +251,6 @@ enum {
     X(  8, 32, f32, e5m2, e5m2,   4,  8)       \
     X(  8, 32, f16, e4m3, e4m3,   2,  8)       \
     X(  8, 32, f16, e5m2, e5m2,   2,  8)       \
-    X(  8, 32, s32, s8,   s8,     4,  0)       \
     X(256, 16, f32, f16,  f16,  128, 16)
 
 #define INSTRUCTIONS_MIXED(X)                  \
@@ -244,10 +258,22 @@ enum {
     X(  8, 32, f32, e5m2, e4m3,   4,  8)       \
     X(  8, 32, f16, e4m3, e5m2,   2,  8)       \
     X(  8, 32, f16, e5m2, e4m3,   2,  8)
+
+#define INTEGERS(X)                            \
+    X(  8, 32, s32, s8,   s8,     4,  0)       \
+    X(  8, 32, s32, u8,   u8,     4,  0)
+
+#define INTEGERS_MIXED(X)                      \
+    X(  8, 32, s32, s8,   u8,     4,  0)       \
+    X(  8, 32, s32, u8,   s8,     4,  0)
 /* clang-format on */
 
 INSTRUCTIONS(INSTRUCTION)
 INSTRUCTIONS_MIXED(INSTRUCTION)
+INTEGERS(INSTRUCTION)
+INTEGERS(INSTRUCTION_LIMITED)
+INTEGERS_MIXED(INSTRUCTION)
+INTEGERS_MIXED(INSTRUCTION_LIMITED)
 
 /* --- the rows --------------------------------------------------------------------- */
 
@@ -255,6 +281,10 @@ const struct gpu_instruction wgmma_sm90[] = {
     /* clang-format off */
     INSTRUCTIONS(ROW)
     INSTRUCTIONS_MIXED(ROW_MIXED)
+    INTEGERS(ROW)
+    INTEGERS(ROW_LIMITED)
+    INTEGERS_MIXED(ROW_MIXED)
+    INTEGERS_MIXED(ROW_LIMITED_MIXED)
     {}
     /* clang-format on */
 };
