@@ -329,7 +329,7 @@ constexpr bitcut_rounding rounding(enum direction direction, int bit = 0,
                                    enum overflow overflow = OVERFLOW_IEEE,
                                    enum flush flush = FLUSH_NONE)
 {
-    return { NULL, NULL, direction, bit, overflow, flush };
+    return { NULL, NULL, direction, bit, overflow, flush, 0, 0, NULL };
 }
 
 constexpr bitcut_rounding rn = rounding(TO_NEAREST_EVEN),
