@@ -7,6 +7,8 @@
    SDM      Intel SDM, volume 2, and for TDPBxxD the same: the instruction's page
    ARM      Arm ARM DDI 0487, the instruction's page: sums modulo 2^32.  The 32-bit sums of
             UDOT and UMMLA are unsigned; the row has the same bits, read as s32
+   RDNA     AMD RDNA 3.5 ISA document, V_DOT4_I32_IU8 and V_WMMA_I32_16X16X16_IU8, without CLAMP:
+            NEG says of each operand whether it has a sign
    CDNA     AMD CDNA ISA documents, VOP3P-MAI: the encoding has no CLAMP, so sums are taken
             modulo 2^32 */
 #ifndef BITCUT_EMU_UNIT_INTEGER_H
@@ -41,6 +43,15 @@
     FOUR(INTEGER, arch_ "/" family_ "." shape_, m_, n_, k_, DEFINITION, "PTX"),              \
     FOUR(LIMITED, arch_ "/" family_ "-satfinite." shape_, m_, n_, k_, DEFINITION, "PTX, .satfinite")
 
+#define INTEGERS_TCGEN05(arch_)                                                              \
+    FOUR(INTEGER, arch_ "/tcgen05.m128n8k32", 128, 8, 32, DEFINITION, "PTX, kind::i8"),      \
+    FOUR(LIMITED, arch_ "/tcgen05-saturate.m128n8k32", 128, 8, 32, DEFINITION,               \
+         "PTX, kind::i8, the descriptor's bit for saturation")
+
+#define INTEGERS_RDNA(arch_)                                                                 \
+    FOUR(INTEGER, arch_ "/dot4.m1n1k4", 1, 1, 4, DOCUMENTED, "RDNA"),                        \
+    FOUR(INTEGER, arch_ "/wmma.m16n16k16", 16, 16, 16, DOCUMENTED, "RDNA")
+
 #define INTEGERS_CDNA(arch_)                                                                 \
     INTEGER(arch_ "/mfma-i8.32x32x8.s32.s8",     32, 32,  8, S8, S8, DOCUMENTED, "CDNA"),       \
     INTEGER(arch_ "/mfma-i8.32x32x4_2b.s32.s8",  32, 32,  4, S8, S8, DOCUMENTED, "CDNA"),       \
@@ -61,15 +72,28 @@
         PROVEN(DEFINITION, "SDM, VPMADDUBSW, VPMADDWD, VPADDD")                              \
     }
 
+/* Instructions of 16 and 8 lanes; VPDPBUUDS is missing, whose sums are limited to unsigned
+   integers. */
+#define AVX2(ROW, name_, shape_, k_, a_, b_, source_)                                        \
+    ROW("avx2/" name_ ".m1n8" shape_, 1, 8, k_, a_, b_, DEFINITION, source_)
+#define VNNI(ROW, name_, shape_, k_, a_, b_, source_)                                        \
+    ROW("avx512/" name_ ".m1n16" shape_, 1, 16, k_, a_, b_, DEFINITION, source_),            \
+    AVX2(ROW, name_, shape_, k_, a_, b_, source_)
+
 #define INTEGERS_X86                                                                         \
     INTEGER("amx/tdpbssd.m16n16k64.s32.s8",    16, 16, 64, S8, S8, DEFINITION, "SDM, TDPBSSD"),\
     INTEGER("amx/tdpbsud.m16n16k64.s32.s8.u8", 16, 16, 64, S8, U8, DEFINITION, "SDM, TDPBSUD"),\
     INTEGER("amx/tdpbusd.m16n16k64.s32.u8.s8", 16, 16, 64, U8, S8, DEFINITION, "SDM, TDPBUSD"),\
     INTEGER("amx/tdpbuud.m16n16k64.s32.u8",    16, 16, 64, U8, U8, DEFINITION, "SDM, TDPBUUD"),\
-    INTEGER("avx512/vpdpbusd.m1n16k4.s32.u8.s8",  1, 16, 4, U8, S8, DEFINITION, "SDM, VPDPBUSD"),\
-    LIMITED("avx512/vpdpbusds.m1n16k4.s32.u8.s8", 1, 16, 4, U8, S8, DEFINITION, "SDM, VPDPBUSDS"),\
-    INTEGER("avx2/vpdpbusd.m1n8k4.s32.u8.s8",     1,  8, 4, U8, S8, DEFINITION, "SDM, VPDPBUSD"),\
-    LIMITED("avx2/vpdpbusds.m1n8k4.s32.u8.s8",    1,  8, 4, U8, S8, DEFINITION, "SDM, VPDPBUSDS"),\
+    VNNI(INTEGER, "vpdpbusd",  "k4.s32.u8.s8", 4, U8,  S8,  "SDM, VPDPBUSD"),                \
+    VNNI(LIMITED, "vpdpbusds", "k4.s32.u8.s8", 4, U8,  S8,  "SDM, VPDPBUSDS"),               \
+    VNNI(INTEGER, "vpdpwssd",  "k2.s32.s16",   2, S16, S16, "SDM, VPDPWSSD"),                \
+    VNNI(LIMITED, "vpdpwssds", "k2.s32.s16",   2, S16, S16, "SDM, VPDPWSSDS"),               \
+    AVX2(INTEGER, "vpdpbssd",  "k4.s32.s8",    4, S8,  S8,  "SDM, VPDPBSSD"),                \
+    AVX2(LIMITED, "vpdpbssds", "k4.s32.s8",    4, S8,  S8,  "SDM, VPDPBSSDS"),               \
+    AVX2(INTEGER, "vpdpbsud",  "k4.s32.s8.u8", 4, S8,  U8,  "SDM, VPDPBSUD"),                \
+    AVX2(LIMITED, "vpdpbsuds", "k4.s32.s8.u8", 4, S8,  U8,  "SDM, VPDPBSUDS"),               \
+    AVX2(INTEGER, "vpdpbuud",  "k4.s32.u8",    4, U8,  U8,  "SDM, VPDPBUUD"),                \
     PAIRED("avx2/vpmaddubsw.m1n8k4.s32.u8.s8",    1,  8)
 
 #define INTEGERS_ARM                                                                         \

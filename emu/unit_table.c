@@ -250,6 +250,7 @@ const struct bitcut_unit units[] = {
            MODELS, "MMA-Sim; block open"),
     TENSOR("turing/mma.m16n8k8.f16.f16", 16, 8, 8, F16, F16, TO_F16, 8, 24,  -20,
            MODELS, "MMA-Sim; block and align_min open"),
+    INTEGERS_NVIDIA("turing", "mma", "m8n8k16", 8, 8, 16),
 
     TENSOR("ampere/mma.m16n8k16.f32.f16",  16, 8, 16, F16,  F16,  TO_F32, 8, 24, -132,
            MODELS, "MMA-Sim; two m16n8k8, which are published (MTC A100, A2)"),
@@ -268,6 +269,7 @@ const struct bitcut_unit units[] = {
     TENSOR("ampere/mma.m16n8k4.f32.tf32",  16, 8,  4, TF32, TF32, TO_F32, 4, 24, -132,
            PUBLISHED, "MTC A100, A2", "align_min flush_inputs overflow flush zero nan"),
     INTEGERS_NVIDIA("ampere", "mma", "m16n8k32", 16, 8, 32),
+    INTEGERS_NVIDIA("ampere", "mma", "m16n8k16", 16, 8, 16),
     CHAIN("ampere/mma.m8n8k4.f64.f64", 8, 8, 4, F64, NAN_F64_OPERAND,
           MODELS, "MMA-Sim; NaN as recorded on the H200"),
 
@@ -296,6 +298,7 @@ const struct bitcut_unit units[] = {
     TENSOR("ada/mma.m16n8k32.f16.e5m2", 16, 8, 32, E5M2, E5M2, TO_F16,   16, 13,  -20,
            PUBLISHED, "MTC Ada", "via flush_inputs overflow flush zero nan"),
     INTEGERS_NVIDIA("ada", "mma", "m16n8k32", 16, 8, 32),
+    INTEGERS_NVIDIA("ada", "mma", "m16n8k16", 16, 8, 16),
     CHAIN("ada/mma.m8n8k4.f64.f64", 8, 8, 4, F64, NAN_F64_OPERAND,
           MODELS, "MMA-Sim; NaN as recorded on the H200"),
 
@@ -334,6 +337,7 @@ const struct bitcut_unit units[] = {
     CHAIN("hopper/mma.m16n8k4.f64.f64",  16, 8,  4, F64, NAN_F64_OPERAND, RECORDED, "H200"),
     CHAIN("hopper/mma.m8n8k4.f64.f64",    8, 8,  4, F64, NAN_F64_OPERAND, RECORDED, "H200"),
     INTEGERS_NVIDIA("hopper", "mma", "m16n8k32", 16, 8, 32),
+    INTEGERS_NVIDIA("hopper", "mma", "m16n8k16", 16, 8, 16),
     TENSOR("hopper/wgmma.m64n8k16.f32.f16",       64,   8, 16, F16,  F16,  TO_F32,   16, 25, -133,
            RECORDED, "H200"),
     TENSOR("hopper/wgmma.m64n256k16.f32.f16",     64, 256, 16, F16,  F16,  TO_F32,   16, 25, -133,
@@ -380,7 +384,9 @@ const struct bitcut_unit units[] = {
             PUBLISHED, "MTC B200", "fraction normalise floor overflow flush nan"),
     LOWERED("blackwell/mma.m16n8k32.f16.e5m2", 16, 8, 32, E5M2, E5M2, TO_F16, 16,  -21,
             PUBLISHED, "MTC B200", "fraction normalise floor via overflow flush zero nan"),
+    INTEGERS_NVIDIA("blackwell", "mma", "m16n8k32", 16, 8, 32),
     CHAIN("blackwell/mma.m8n8k4.f64.f64", 8, 8, 4, F64, NAN_F64_OPERAND, MODELS, "MMA-Sim"),
+    INTEGERS_TCGEN05("blackwell"),
     TENSOR("blackwell/tcgen05.m128n8k16.f32.f16",  128, 8, 16, F16,  F16,  TO_F32, 16, 25, -133,
            MODELS, "MMA-Sim"),
     TENSOR("blackwell/tcgen05.m128n8k16.f16.f16",  128, 8, 16, F16,  F16,  TO_F16, 16, 25,  -21,
@@ -444,6 +450,7 @@ const struct bitcut_unit units[] = {
             MODELS, "MMA-Sim; models disagree"),
     GROUPED("rtx-blackwell/mma.m16n8k64.nvf4.f32.e2m1", 16, 8, 64, UE4M3, 16,
             MODELS, "MMA-Sim; models disagree"),
+    INTEGERS_NVIDIA("rtx-blackwell", "mma", "m16n8k32", 16, 8, 32),
     CHAIN("rtx-blackwell/mma.m8n8k4.f64.f64", 8, 8, 4, F64, NAN_F64_OPERAND, MODELS, "MMA-Sim"),
 
     EXACT("cdna1/mfma.32x32x8.f32.f16",     32, 32,  8, F16,  F16,  CDNA_F32, 4, MODELS, "MMA-Sim"),
@@ -556,6 +563,7 @@ const struct bitcut_unit units[] = {
 
     INVERTED("rdna35/dot2.m1n1k2.f32.f16", 1, 1, 2, F16, F16, OBSERVED, "RDNA",
              "normalise floor via flush_inputs rounding flush zero nan"),
+    INTEGERS_RDNA("rdna35"),
 
     TILE("amx/tdpbf16ps.m16n16k32.f32.bf16", 16, 16, 32, BF16, BF16, .flush_inputs = INPUT_SIGNED,
          RECORDED, "Intel SDM, TDPBF16PS; EMR; SPR"),

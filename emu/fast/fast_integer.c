@@ -25,14 +25,18 @@ int16_t *fast_integer_lines(const struct parts *w)
 {
     const size_t length = divide_up(w->length, FAST_INTEGER_RUN) * FAST_INTEGER_RUN;
     const struct bitcut_format *const f = w->format[0];
-    const uint8_t *const from = w->at[0];
+    const int16_t *const words = w->at[0];
+    const uint8_t *const bytes = w->at[0];
     size_t count;
     int16_t *const to =
         size_multiply(&count, w->lines, length) ? memory_allocate(count, sizeof *to) : NULL;
     for (size_t line = 0; to && line < w->lines; line++)
         for (size_t k = 0; k < length; k++) {
-            const uint8_t x = k < w->length ? from[parts_index(w, line, k)] : 0;
-            to[line * length + k] = f->has_sign ? (int8_t)x : x;
+            const size_t at = parts_index(w, line, k);
+            to[line * length + k] = (int16_t)(k >= w->length  ? 0
+                                              : f->bits == 16 ? words[at]
+                                              : f->has_sign   ? (int8_t)bytes[at]
+                                                              : bytes[at]);
         }
     return to;
 }
@@ -43,9 +47,10 @@ static uint32_t sum_modulo(const int16_t *restrict a, const int16_t *restrict b,
 {
     uint32_t sum = 0;
     for (size_t k = 0; k < length; k += FAST_INTEGER_RUN) {
-        int32_t run = 0; /* 64 products of 16 bits fit */
-        for (int p = 0; p < FAST_INTEGER_RUN; p++) run += (int32_t)a[k + p] * b[k + p];
-        sum += (uint32_t)run;
+        uint32_t run = 0;
+        for (int p = 0; p < FAST_INTEGER_RUN; p++)
+            run += (uint32_t)((int32_t)a[k + p] * b[k + p]);
+        sum += run;
     }
     return sum;
 }

@@ -203,10 +203,18 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
     X(89, 16, 8, 32, f32, e5m2, e4m3, WARP,  32, 4, 4, 2)
 
 #define INTEGERS(X)                                                                      \
+    X(75,  8, 8, 16, s32, s8,   s8,   WARP,  32, 2, 1, 1)                                \
+    X(75,  8, 8, 16, s32, u8,   u8,   WARP,  32, 2, 1, 1)                                \
+    X(80, 16, 8, 16, s32, s8,   s8,   WARP,  32, 4, 2, 1)                                \
+    X(80, 16, 8, 16, s32, u8,   u8,   WARP,  32, 4, 2, 1)                                \
     X(80, 16, 8, 32, s32, s8,   s8,   WARP,  32, 4, 4, 2)                                \
     X(80, 16, 8, 32, s32, u8,   u8,   WARP,  32, 4, 4, 2)
 
 #define INTEGERS_MIXED(X)                                                                \
+    X(75,  8, 8, 16, s32, s8,   u8,   WARP,  32, 2, 1, 1)                                \
+    X(75,  8, 8, 16, s32, u8,   s8,   WARP,  32, 2, 1, 1)                                \
+    X(80, 16, 8, 16, s32, s8,   u8,   WARP,  32, 4, 2, 1)                                \
+    X(80, 16, 8, 16, s32, u8,   s8,   WARP,  32, 4, 2, 1)                                \
     X(80, 16, 8, 32, s32, s8,   u8,   WARP,  32, 4, 4, 2)                                \
     X(80, 16, 8, 32, s32, u8,   s8,   WARP,  32, 4, 4, 2)
 

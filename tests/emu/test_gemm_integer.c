@@ -17,7 +17,7 @@ enum { SIDE = 9, DEPTH = 160 };
 /* A GEMM, its operands as numbers, and what it has. */
 struct problem {
     struct bitcut_gemm g;
-    uint8_t a[SIDE * DEPTH], b[DEPTH * SIDE];
+    uint16_t a[SIDE * DEPTH], b[DEPTH * SIDE]; /* encodings, one after the other */
     int32_t c[SIDE * SIDE], bias[SIDE], d[SIDE * SIDE];
     float fc[SIDE * SIDE], fbias[SIDE], fa[SIDE], fb[SIDE];
     long alpha, beta;
@@ -35,7 +35,10 @@ static long wrap(long v, int bits, bool with_sign)
 
 static bool limits(const struct bitcut_unit *u)
 {
-    return strstr(u->name, "satfinite") || strstr(u->name, "vpdpbusds");
+    static const char *const limited[] = { "satfinite", "saturate", "usds.", "ssds.", "suds." };
+    for (size_t i = 0; i < sizeof limited / sizeof limited[0]; i++)
+        if (strstr(u->name, limited[i])) return true;
+    return false;
 }
 
 static long s32(const struct bitcut_unit *u, long v)
@@ -43,21 +46,31 @@ static long s32(const struct bitcut_unit *u, long v)
     return limits(u) ? clip(v, INT32_MIN, INT32_MAX) : wrap(v, 32, true);
 }
 
-static long number(uint8_t x, bool with_sign) { return with_sign && x > 127 ? x - 256L : x; }
+/* The format of operand 0 or 1 by the unit's name: ".s32.s8", ".s32.u8.s8". */
+static const char *operand_of(const struct bitcut_unit *u, int operand)
+{
+    const char *const first = strstr(u->name, ".s32.") + 5, *const second = strchr(first, '.');
+    return operand && second ? second + 1 : first;
+}
+
+static long number(const struct bitcut_unit *u, int operand, const void *x, size_t at)
+{
+    const char *const format = operand_of(u, operand);
+    if (!strncmp(format, "s16", 3)) return ((const int16_t *)x)[at];
+    return *format == 's' ? (long)((const int8_t *)x)[at] : (long)((const uint8_t *)x)[at];
+}
 
 /* Products from k number `from` to before `to` added to v by instructions. */
 static long chain(const struct problem *x, size_t i, size_t j, size_t from, size_t to, long v)
 {
     const struct bitcut_unit *const u = x->g.unit;
-    const bool sa = strstr(u->name, ".s32.s8") != NULL,
-               sb = !strcmp(u->name + strlen(u->name) - 2, "s8"),
-               pairs = strstr(u->name, "vpmaddubsw") != NULL;
+    const bool pairs = strstr(u->name, "vpmaddubsw") != NULL;
     for (size_t k = from; k < to; k += (size_t)u->k) {
         long sum = v, pair = 0;
         for (size_t p = k; p < k + (size_t)u->k; p++) {
             const long product = p < to && p < x->g.k
-                                     ? number(x->a[i * x->g.k + p], sa) *
-                                           number(x->b[p * x->g.n + j], sb)
+                                     ? number(u, 0, x->a, i * x->g.k + p) *
+                                           number(u, 1, x->b, p * x->g.n + j)
                                      : 0;
             pair += product;
             if (!pairs) sum += product;
@@ -159,7 +172,7 @@ static int append(struct bitcut_gemm *g, int at, int step)
 static void fill(struct problem *x, const struct bitcut_unit *u, bool becomes_float,
                  struct rng *rng)
 {
-    static const char *const parts[] = { "s32", "s8", "u8", "s16" };
+    static const char *const names[] = { "s32", "s8", "u8", "s16" };
     struct bitcut_gemm *const g = &x->g;
     bitcut_gemm_init(g, sizeof *g);
     g->recipe = bitcut_recipe_find("plain");
@@ -167,10 +180,10 @@ static void fill(struct problem *x, const struct bitcut_unit *u, bool becomes_fl
     g->m = (size_t)drawn(rng, 1, SIDE), g->n = (size_t)drawn(rng, 1, SIDE);
     g->k = (size_t)drawn(rng, 0, DEPTH);
     const bool large = drawn(rng, 0, 1);
-    for (size_t i = 0; i < sizeof x->a; i++) {
+    for (size_t i = 0; i < SIDE * DEPTH; i++) {
         const uint64_t r = rng_bits(rng);
-        x->a[i] = large && r >> 16 & 1 ? (uint8_t)(r >> 17 & 1 ? 255 : 128) : (uint8_t)r;
-        x->b[i] = large && r >> 18 & 1 ? (uint8_t)(r >> 19 & 1 ? 127 : 128) : (uint8_t)(r >> 8);
+        x->a[i] = large && r >> 32 & 1 ? (r >> 33 & 1 ? 0xffff : 0x8080) : (uint16_t)r;
+        x->b[i] = large && r >> 34 & 1 ? (r >> 35 & 1 ? 0x7f7f : 0x8000) : (uint16_t)(r >> 16);
     }
     for (size_t i = 0; i < SIDE * SIDE; i++) {
         x->c[i] = (int32_t)(rng_bits(rng) >> drawn(rng, 32, 60));
@@ -183,7 +196,7 @@ static void fill(struct problem *x, const struct bitcut_unit *u, bool becomes_fl
     }
     g->a = (struct bitcut_matrix){ .at = x->a, .format = u->a };
     g->b = (struct bitcut_matrix){ .at = x->b, .format = u->b };
-    g->d = (struct bitcut_matrix){ .to = x->d, .format = bitcut_format_find(parts[drawn(rng, 0, 3)]) };
+    g->d = (struct bitcut_matrix){ .to = x->d, .format = bitcut_format_find(names[drawn(rng, 0, 3)]) };
     g->order.slices = (int)drawn(rng, 0, 3);
     x->beta = drawn(rng, -2, 2);
     g->beta = bits_of_float((float)x->beta);
@@ -196,7 +209,7 @@ static void fill(struct problem *x, const struct bitcut_unit *u, bool becomes_fl
         if (bias) g->bias = (struct bitcut_matrix){ .at = x->fbias };
         if (drawn(rng, 0, 1)) g->scale_a = (struct bitcut_scales){ .at = { .at = x->fa }, .lines = 1 };
         if (drawn(rng, 0, 1)) g->scale_b = (struct bitcut_scales){ .at = { .at = x->fb }, .lines = 1 };
-        g->d.format = bitcut_format_find(is_short ? parts[drawn(rng, 1, 2)] : "f32");
+        g->d.format = bitcut_format_find(is_short ? names[drawn(rng, 1, 2)] : "f32");
         int at = append(g, 0, BITCUT_STEP_FLOAT);
         at = append(g, at, BITCUT_STEP_FUSED);
         if (is_short) at = append(g, at, BITCUT_STEP_ROUND);
@@ -257,19 +270,20 @@ END_TEST
 /* Sums that leave the range of s32: long lines of the largest operands, from C. */
 START_TEST(overflow)
 {
-    static uint8_t a[1 << 18], b[1 << 18];
+    static uint16_t a[1 << 17], b[1 << 17];
     const struct bitcut_format *const s32_format = bitcut_format_find("s32");
     for (const struct bitcut_unit *u = units; u->name; u++) {
         struct bitcut_gemm g;
         int32_t d = 0, c = 2147483000;
         char why[BITCUT_TEXT_MAX];
         if (!strstr(u->name, ".s32.")) continue;
-        const long most_a = u->a == bitcut_format_find("u8") ? 255 : -128,
-                   most_b = u->b == bitcut_format_find("u8") ? 255 : -128;
-        memset(a, (int)most_a, sizeof a);
-        memset(b, (int)most_b, sizeof b);
+        for (size_t i = 0; i < sizeof a / sizeof a[0]; i++) {
+            a[i] = u->a->bits == 16 ? 0x8000 : u->a == bitcut_format_find("u8") ? 0xffff : 0x8080;
+            b[i] = u->b->bits == 16 ? 0x8000 : u->b == bitcut_format_find("u8") ? 0xffff : 0x8080;
+        }
+        const long most_a = number(u, 0, a, 0), most_b = number(u, 1, b, 0);
         for (int start = 0; start < 3; start++) /* 2: two slices */
-            for (size_t k = 256; k <= sizeof a; k *= 32) {
+            for (size_t k = 256; k <= sizeof a / sizeof a[0]; k *= 16) {
                 bitcut_gemm_init(&g, sizeof g);
                 g.recipe = bitcut_recipe_find("plain");
                 g.unit = u, g.m = g.n = 1, g.k = k;
