@@ -243,7 +243,10 @@ static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm 
     if (!size_multiply(&count, job->m, job->n) ||
         !(job->d = memory_allocate(count, sizeof *job->d)))
         return BITCUT_NO_MEMORY;
-    if (!epilogue_make(&job->epilogue, g, 0, job->schedule.nan, job->plan->integer, threads))
+    if (!epilogue_make(&job->epilogue, g, 0, job->schedule.nan, job->plan->integer,
+                       threads) ||
+        !epilogue_take_zeros(&job->epilogue, g, &job->plan->split_a.part[0],
+                             &job->plan->split_b.part[0], threads))
         return BITCUT_NO_MEMORY;
     if (job->epilogue.amax) *job->epilogue.amax = 0;
     const enum bitcut_status status =

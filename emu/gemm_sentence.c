@@ -177,8 +177,12 @@ void gemm_describe_epilogue(char *text, size_t size, const void *answer)
     const struct bitcut_gemm *const g = d->gemm;
     unsigned char step[EPILOGUE_STEPS_MAX];
     if (!gemm_is_extended(g)) return;
-    epilogue_of(step, g);
+    (g->unit && format_is_integer(g->unit->c) ? epilogue_of_integers : epilogue_of)(step,
+                                                                                    g);
     if (g->start) text_add(text, size, "%s; ", starts[g->start].what);
+    if (gemm_has_zeros(g))
+        text_add(text, size, "zero points %d of A and %d of B; ", (int)g->zero_a,
+                 (int)g->zero_b);
     describe_scales(text, size, "A", &g->scale_a, "rows");
     if (g->scale_a.at.at && g->scale_b.at.at) text_add(text, size, ", ");
     describe_scales(text, size, "B", &g->scale_b, "columns");

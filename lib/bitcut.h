@@ -600,8 +600,12 @@ enum bitcut_step {
                              that value with the sign of v; NaN stays                   */
     BITCUT_STEP_AMAX,     /* *amax = the largest |v| of all outputs, NaN excluded; v
                              stays                                                      */
-    BITCUT_STEP_FLOAT     /* v, an s32 sum of a GEMM of integers, becomes an FP32 value,
+    BITCUT_STEP_FLOAT,    /* v, an s32 sum of a GEMM of integers, becomes an FP32 value,
                              to nearest even; see "Integers" below                      */
+    BITCUT_STEP_ZEROS,    /* v, an s32 sum, is corrected by the zero points of A and B,
+                             modulo 2^32: v - zero_b sum_p a_p - zero_a sum_p b_p +
+                             k zero_a zero_b                                            */
+    BITCUT_STEP_ZERO_D    /* v = v + zero_d, of an s32 sum modulo 2^32                  */
 };
 
 /* Largest number of steps of an epilogue, with the final BITCUT_STEP_END. */
@@ -718,6 +722,9 @@ struct bitcut_gemm {
     const struct bitcut_rounding *sum_rounding; /* rounding rule of every step of the
                                                    units, see "Rounding of sums" below;
                                                    NULL: the units' own                 */
+    int32_t zero_a, zero_b; /* zero points: A stands for A - zero_a, B for B - zero_b, see
+                               "Integers" below                                         */
+    int32_t zero_d;         /* the zero point of D, for the step ZERO_D                 */
     const int32_t *offsets; /* the ends of `count` groups of rows, see "Groups" below, or
                                NULL                                                     */
 };
@@ -740,7 +747,8 @@ struct bitcut_gemm {
    - A step whose operand is missing is refused: BIAS without a bias, SCALES without
      factors.  Of SCALES, a missing s_a or s_b is 1.
    - An operand that no step reads is refused: a bias, factors, alpha other than 1, beta
-     other than +-0, scale_d other than 1, clamp_low or clamp_high that is finite, amax.
+     other than +-0, scale_d other than 1, clamp_low or clamp_high that is finite, amax,
+     a zero_a, zero_b or zero_d other than 0.
    - alpha = 1 changes no v.  A step C with beta = +-0 changes no v and does not read C.
    - A NaN is the NaN of the unit's FP32 results after every step.
    - With factors at promotions, the recipe has one accumulator; k is promoted at least
@@ -760,6 +768,9 @@ struct bitcut_gemm {
      modulo 2^32, SATURATE limits to the range of the format of D, and other steps are
      refused; alpha and beta are integers, and C and the bias have integers (s8, u8, s16
    or s32).  After it, steps are those of FP32.
+   - With zero points of A or B, the sum is that of (a - zero_a) (b - zero_b) modulo 2^32:
+     the step ZEROS corrects the unit's sum, which is of a b.  A list without ZEROS begins
+     with it.  Source: Jacob et al. 2018, arXiv 1712.05877, equation 7.
    - D of an s32 is taken modulo 2^bits of its format.  D of an FP32 value is, in a format
      of integers, rounded to nearest even and taken modulo 2^bits; NaN gives 0.  SATURATE
      limits to the range before.  s32 requires a v that is no FP32 value.

@@ -573,6 +573,14 @@ integers_are_exact() {
     grep -q 'D is the exact product, saturated at 8 bits (u8)' out || cat out
     # shellcheck disable=SC2086
     run 0 gemm $unit -a A.npy -b B.npy --format-d s8 --epilogue requantized --scale-a 0.001
+    # shellcheck disable=SC2086
+    run 0 gemm $unit -a A.npy -b B.npy --zero-a 128 --zero-b -3 -o D.npy
+    grep -q 'zero points 128 of A and -3 of B; steps zeros' out || cat out
+    # shellcheck disable=SC2086
+    run 0 verify $unit -a A.npy -b B.npy -d D.npy --zero-a 128 --zero-b -3 --json
+    expect mismatches 0
+    # shellcheck disable=SC2086
+    run 1 verify $unit -a A.npy -b B.npy -d D.npy --zero-a 127 --zero-b -3
     while IFS='|' read -r words said; do
         # shellcheck disable=SC2086
         run "${said%% *}" gemm $unit $words
@@ -584,6 +592,10 @@ integers_are_exact() {
 -a A.npy -b B.npy --reference fp32|2 must be exact or none
 -a A.npy -b B.npy --alpha 0.5|2 must be integers
 -a A.npy -b B.npy --epilogue relu+amax|2 amax
+-a A.npy -b B.npy --zero-d 3|2 a zero point of D, which no step
+-a A.npy -b B.npy --epilogue float+zeros|2 step zeros
+--unit fma/f32 --zero-a 3|2 require a unit of integers
+--unit fma/f32 --zero-d 3|2 a zero point of D, which no step
 END
     # shellcheck disable=SC2086
     run 2 tolerance $unit

@@ -162,6 +162,7 @@ int epilogue_options_apply(struct bitcut_gemm *g, struct epilogue_files *to,
     if (o->format_scale && !o->scale_a && !o->scale_b)
         return complain("--format-scale", "requires --scale-a or --scale-b");
     g->scale_d = o->scale_d;
+    g->zero_a = o->zero_a, g->zero_b = o->zero_b, g->zero_d = o->zero_d;
     int status = apply_clamp(g, o->clamp);
     if (status == EXIT_GOOD) status = apply_bias(g, &to->bias, o, m, n);
     if (status == EXIT_GOOD)

@@ -12,6 +12,7 @@ struct epilogue_options {
         *format_scale, *block_a, *block_b, *quantize_a, *quantize_b, *clamp;
     bool bias_rows;
     uint32_t scale_d;
+    int zero_a, zero_b, zero_d;
 };
 
 #define EPILOGUE_DEFAULTS                                                                \
@@ -55,6 +56,12 @@ struct epilogue_options {
           OPTION(COMMAND, setup.epilogue.scaling, TEXT, "S") },                          \
         { "scale-d", "factor of the step scale-d (default 1)",                           \
           OPTION(COMMAND, setup.epilogue.scale_d, F32, "X") },                           \
+        { "zero-a", "zero point of A, an integer: A stands for A - X (default 0)",       \
+          OPTION(COMMAND, setup.epilogue.zero_a, INT, "X") },                            \
+        { "zero-b", "zero point of B",                                                   \
+          OPTION(COMMAND, setup.epilogue.zero_b, INT, "X") },                            \
+        { "zero-d", "zero point of D, for the step zero-d (default 0)",                  \
+          OPTION(COMMAND, setup.epilogue.zero_d, INT, "X") },                            \
     {                                                                                    \
         "clamp", "limits of the step clamp, as 0,6",                                     \
             OPTION(COMMAND, setup.epilogue.clamp, TEXT, "LOW,HIGH")                      \

@@ -87,8 +87,16 @@ const struct epilogue epilogues[] = {
       "s32 sums to FP32, factors, alpha, bias, rounded, limited to the range of D",
       { STEP(FLOAT), STEP(FUSED), STEP(ROUND), STEP(SATURATE) },
       "PyTorch, quantized linear; oneDNN, int8 matmul" },
+    { "requantized-zero",
+      "as requantized, with a zero point of D that is added after the rounding",
+      { STEP(FLOAT), STEP(FUSED), STEP(ROUND), STEP(ZERO_D), STEP(SATURATE) },
+      "FBGEMM, requantization with nearbyint; PyTorch, quantized linear" },
+    { "requantized-zero-first",
+      "as requantized, with a zero point of D that is added before the rounding",
+      { STEP(FLOAT), STEP(FUSED), STEP(ZERO_D), STEP(ROUND), STEP(SATURATE) },
+      "oneDNN, int8 matmul with a destination zero point" },
     { "cublaslt-fp8",
-      "the same to an fp8 D with a scale, which saturates",
+      "as cublaslt-tensors, to an fp8 D with a scale, which saturates",
       { STEP(SCALES_C), STEP(SCALE_D), STEP(SATURATE) },
       RECORDED },
     { 0 }
@@ -188,7 +196,8 @@ static unsigned reads_of(const struct bitcut_gemm *g)
     unsigned char step[EPILOGUE_STEPS_MAX];
     unsigned reads = (start_is_c(g->start) ? READS_C : 0) |
                      (start_is_bias(g->start) ? NEEDS_BIAS : 0) |
-                     (g->scaling != BITCUT_SCALING_EPILOGUE ? NEEDS_FACTORS : 0);
+                     (g->scaling != BITCUT_SCALING_EPILOGUE ? NEEDS_FACTORS : 0) |
+                     (gemm_has_zeros(g) ? READS_ZEROS : 0);
     epilogue_of(step, g);
     for (const unsigned char *s = step; *s; s++) reads |= epilogue_steps[*s].reads;
     return reads;
@@ -201,7 +210,8 @@ bool gemm_scales_promotions(const struct bitcut_gemm *g)
 
 bool gemm_is_extended(const struct bitcut_gemm *g)
 {
-    return *g->epilogue || gemm_has_bias(g) || gemm_has_scales(g) || g->start;
+    return *g->epilogue || gemm_has_bias(g) || gemm_has_scales(g) || g->start ||
+           gemm_has_zeros(g) || g->zero_d;
 }
 
 /* --- blocks of factors ------------------------------------------------------------ */
@@ -254,7 +264,7 @@ struct operand {
     bool needed, there;
 };
 
-enum { OPERANDS = 9 };
+enum { OPERANDS = 11 };
 
 static void operands_of(struct operand to[OPERANDS], const struct bitcut_gemm *g)
 {
@@ -269,7 +279,10 @@ static void operands_of(struct operand to[OPERANDS], const struct bitcut_gemm *g
         { "beta", READS_C, false, !f32_is_zero(g->beta) },
         { "a scale of D", READS_SCALE_D, false, g->scale_d != F32_ONE },
         { "limits of a clamp", READS_CLAMP, false,
-          isfinite(value_of_float(g->clamp_low)) || isfinite(value_of_float(g->clamp_high)) },
+          isfinite(value_of_float(g->clamp_low)) ||
+              isfinite(value_of_float(g->clamp_high)) },
+        { "zero points of A or B", READS_ZEROS, false, gemm_has_zeros(g) },
+        { "a zero point of D", READS_ZERO_D, false, g->zero_d != 0 },
     };
     memcpy(to, all, sizeof all);
 }

@@ -5,6 +5,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/table.h"
+#include "lib/number/split.h"
 
 /* Room for the steps of any GEMM; "fused" stands for four of them at most, and FLOAT
    may come first. */
@@ -38,6 +39,9 @@ struct epilogue_values {
     uint32_t *bias; /* one for each column, or for each row, or NULL                    */
     bool bias_rows;
     struct scale_factors a, b;
+    uint32_t *zero_rows, *zero_cols; /* what the zero points add to the sums of a row and
+                                        of a column, modulo 2^32; NULL: nothing */
+    int32_t zero_d;
     uint32_t *amax; /* of all outputs, updated by several threads                       */
 };
 
@@ -66,7 +70,9 @@ enum {
     NEEDS_AMAX = 1 << 5,
     READS_ALPHA = 1 << 6,
     READS_SCALE_D = 1 << 7,
-    READS_CLAMP = 1 << 8
+    READS_CLAMP = 1 << 8,
+    READS_ZEROS = 1 << 9,
+    READS_ZERO_D = 1 << 10
 };
 
 /* A step: v after it, the exact value after it (NULL: as before), and the bound after it
@@ -99,7 +105,7 @@ struct epilogue_step {
 };
 
 /* By enum bitcut_step; ended by a row whose name is NULL. */
-enum { EPILOGUE_STEP_COUNT = BITCUT_STEP_FLOAT + 1 };
+enum { EPILOGUE_STEP_COUNT = BITCUT_STEP_ZERO_D + 1 };
 extern const struct epilogue_step epilogue_steps[];
 
 /* What accumulators start from. */
@@ -142,8 +148,9 @@ void epilogue_of(unsigned char to[EPILOGUE_STEPS_MAX], const struct bitcut_gemm 
 
 /* Remove the steps that write amax of the caller's GEMM; they change no output. */
 void epilogue_leave_amax(struct bitcut_gemm *g);
-/* The same for s32 sums: BITCUT_STEP_FLOAT comes first if the list does not have it, and
-   D has no integers or there are factors. */
+/* The same for s32 sums: BITCUT_STEP_ZEROS comes first if the list does not have it and
+   there are zero points of A or B; then BITCUT_STEP_FLOAT if the list does not have it,
+   and D has no integers or there are factors. */
 void epilogue_of_integers(unsigned char to[EPILOGUE_STEPS_MAX],
                           const struct bitcut_gemm *g);
 
@@ -162,6 +169,12 @@ static inline bool matrix_is_given(const struct bitcut_matrix *x)
 /* Whether a GEMM has factors of A or of B, or a bias. */
 bool gemm_has_scales(const struct bitcut_gemm *g);
 bool gemm_has_bias(const struct bitcut_gemm *g);
+
+/* Whether a GEMM has zero points of A or B. */
+static inline bool gemm_has_zeros(const struct bitcut_gemm *g)
+{
+    return g->zero_a || g->zero_b;
+}
 
 /* The k that share a factor; 0: all of them, or there are no factors. */
 size_t factor_depth(const struct bitcut_scales *x);
@@ -190,6 +203,12 @@ enum bitcut_status epilogue_check_operands(const struct bitcut_gemm *g, struct f
    memory; epilogue_clear() frees what was gathered. */
 bool epilogue_make(struct epilogue_values *x, const struct bitcut_gemm *g, size_t i,
                    uint32_t nan, bool integer, int threads);
+
+/* Gather what zero points of A and B add to the sums of the single GEMM g, whose operands
+   are rounded to these formats.  False: no memory. */
+bool epilogue_take_zeros(struct epilogue_values *x, const struct bitcut_gemm *g,
+                         const struct split_part *a, const struct split_part *b,
+                         int threads);
 void epilogue_clear(struct epilogue_values *x);
 
 /* Apply the steps to outputs (i, j) to (i, j + count - 1), whose sums are in d.  The

@@ -291,6 +291,18 @@ BOUND(by_scale_d_bound)
     return computed(b, value_of_float(x->scale_d), 0, 0, after);
 }
 
+STEP(plus_zero_d)
+{
+    UNUSED_PLACE;
+    return add(x, v, bits_of_float((float)x->zero_d));
+}
+
+EXACT(plus_zero_d_exact)
+{
+    UNUSED_PLACE;
+    return plus(v, (float)x->zero_d);
+}
+
 STEP(positive_part)
 {
     UNUSED_PLACE;
@@ -414,6 +426,14 @@ STEP(c_added) { return v + (x->c ? (uint32_t)x->integer_beta * c_at(x, i, j) : 0
 STEP(alpha_and_c) { return c_added(x, alpha_times(x, v, i, j), i, j); }
 STEP(bias_added) { return v + bias_at(x, i, j); }
 
+STEP(zeros_corrected) { return x->zero_rows ? v + x->zero_rows[i] + x->zero_cols[j] : v; }
+
+STEP(zero_d_added)
+{
+    UNUSED_PLACE;
+    return v + (uint32_t)x->zero_d;
+}
+
 STEP(not_negative)
 {
     UNUSED_PLACE;
@@ -480,6 +500,10 @@ const struct epilogue_step epilogue_steps[] = {
                            recorded, NULL, NULL, NEEDS_AMAX, 0, 0, NULL },
     [BITCUT_STEP_FLOAT] = { "float", "v, an s32 sum, becomes FP32, to nearest",
                             NULL, NULL, NULL, 0, 0, 0, to_float },
+    [BITCUT_STEP_ZEROS] = { "zeros", "v, an s32 sum, is corrected by the zero points of A and B",
+                            NULL, NULL, NULL, READS_ZEROS, 0, 0, zeros_corrected },
+    [BITCUT_STEP_ZERO_D] = { "zero-d", "v = v + the zero point of D",
+                             plus_zero_d, plus_zero_d_exact, plus_bound, READS_ZERO_D, 1, 0, zero_d_added },
     { 0 }
 };
 /* clang-format on */

@@ -7,15 +7,24 @@
 
 #include <math.h>
 
+static bool has_step(const unsigned char *steps, enum bitcut_step step)
+{
+    while (*steps && *steps != step) steps++;
+    return *steps;
+}
+
 void epilogue_of_integers(unsigned char to[EPILOGUE_STEPS_MAX], const struct bitcut_gemm *g)
 {
     unsigned char all[EPILOGUE_STEPS_MAX];
-    bool has = false;
+    const unsigned char *s = all;
     epilogue_of(all, g);
-    for (const unsigned char *s = all; *s; s++) has |= *s == BITCUT_STEP_FLOAT;
-    if (!has && (!format_is_integer(matrix_format(&g->d)) || gemm_has_scales(g)))
+    if (*s == BITCUT_STEP_ZEROS) *to++ = *s++;
+    else if (gemm_has_zeros(g) && !has_step(s, BITCUT_STEP_ZEROS))
+        *to++ = BITCUT_STEP_ZEROS;
+    if (!has_step(s, BITCUT_STEP_FLOAT) &&
+        (!format_is_integer(matrix_format(&g->d)) || gemm_has_scales(g)))
         *to++ = BITCUT_STEP_FLOAT;
-    for (const unsigned char *s = all; (*to++ = *s); s++) continue;
+    while ((*to++ = *s++)) continue;
 }
 
 static bool is_integer_value(uint32_t x)
@@ -88,6 +97,9 @@ enum bitcut_status epilogue_check_sums(const struct bitcut_gemm *g, bool integer
                                  : "the sums are no integers");
     if (!integer && format_is_integer(d))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "D cannot have the format %s", d->name);
+    if (!integer && gemm_has_zeros(g))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "zero points of A and B require a unit of integers");
     if (d == &formats[FORMAT_S32])
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "D in s32 requires sums that stay integers: no step float and no "

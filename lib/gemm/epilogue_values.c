@@ -85,6 +85,7 @@ bool epilogue_make(struct epilogue_values *x, const struct bitcut_gemm *g, size_
                                    .result = matrix_format(&g->d),
                                    .ldc = g->n,
                                    .bias_rows = g->bias_rows,
+                                   .zero_d = g->zero_d,
                                    .amax = g->amax ? g->amax + i : NULL };
     const size_t biases = g->bias_rows ? g->m : g->n;
     epilogue_of_integers(steps, g);
@@ -106,10 +107,47 @@ bool epilogue_make(struct epilogue_values *x, const struct bitcut_gemm *g, size_
     return all;
 }
 
+/* The sum of each line of an operand that is rounded to the format of its part, modulo
+   2^32; NULL: no memory. */
+static uint32_t *line_sums(const struct bitcut_matrix *x, size_t rows, size_t cols,
+                           bool columns, const struct split_part *part, int threads)
+{
+    const size_t lines = columns ? cols : rows, length = columns ? rows : cols;
+    uint32_t *all = NULL, *const sum = memory_allocate(lines, sizeof *sum);
+    const bool good = sum && gather(&all, x, 0, rows, cols, columns, threads);
+    for (size_t i = 0; good && i < lines; i++) {
+        sum[i] = 0;
+        for (size_t p = 0; p < length; p++)
+            sum[i] += (uint32_t)(int32_t)value_of_float(
+                f32_through(part->format, part->rounding, all[i * length + p]));
+    }
+    free(all);
+    if (good) return sum;
+    free(sum);
+    return NULL;
+}
+
+bool epilogue_take_zeros(struct epilogue_values *x, const struct bitcut_gemm *g,
+                         const struct split_part *a, const struct split_part *b,
+                         int threads)
+{
+    const uint32_t zero_a = (uint32_t)g->zero_a, zero_b = (uint32_t)g->zero_b;
+    if (!gemm_has_zeros(g)) return true;
+    x->zero_rows = line_sums(&g->a, g->m, g->k, false, a, threads);
+    x->zero_cols = line_sums(&g->b, g->k, g->n, true, b, threads);
+    if (!x->zero_rows || !x->zero_cols) return false;
+    for (size_t i = 0; i < g->m; i++)
+        x->zero_rows[i] = (uint32_t)g->k * zero_a * zero_b - zero_b * x->zero_rows[i];
+    for (size_t j = 0; j < g->n; j++) x->zero_cols[j] *= 0 - zero_a;
+    return true;
+}
+
 void epilogue_clear(struct epilogue_values *x)
 {
     free(x->c);
     free(x->bias);
     free(x->a.at);
     free(x->b.at);
+    free(x->zero_rows);
+    free(x->zero_cols);
 }

@@ -63,6 +63,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          bias: Any = None, bias_rows: bool = False, epilogue: Optional[str] = None,
          start: Optional[str] = None, scaling: Optional[str] = None, scale_a: Any = None,
          scale_b: Any = None, block_a: Any = None, block_b: Any = None, scale_d: float = 1.0,
+         zero_a: int = 0, zero_b: int = 0, zero_d: int = 0,
          clamp: Any = None, format_bias: Optional[str] = None,
          format_scale_a: Optional[str] = None, format_scale_b: Optional[str] = None,
          format_a: Optional[str] = None, format_b: Optional[str] = None,
@@ -118,6 +119,9 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
                  of `scale_a` says
              block_b: columns and k of B that share a factor, such as (128, 128)
              scale_d: factor of the step scale-d
+             zero_a: zero point of A, of integers: A stands for A - zero_a
+             zero_b: the same of B
+             zero_d: zero point of D, for the step zero-d
              clamp: limits of the step clamp, a pair
              format_bias: format of the elements of the bias, if they are encodings
              format_scale_a: the same of scale_a
@@ -157,7 +161,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
                 dropped_term=dropped_term, promote=promote, tile_k=tile_k, equilibrate=equilibrate,
                 order=order, bias=bias, bias_rows=bias_rows, epilogue=epilogue, start=start,
                 scaling=scaling, scale_a=scale_a, scale_b=scale_b, block_a=block_a,
-                block_b=block_b, scale_d=scale_d, clamp=clamp, format_bias=format_bias,
+                block_b=block_b, scale_d=scale_d, zero_a=zero_a, zero_b=zero_b,
+                zero_d=zero_d, clamp=clamp, format_bias=format_bias,
                 format_scale_a=format_scale_a, format_scale_b=format_scale_b,
                 format_a=format_a, format_b=format_b, format_c=format_c,
                 format_d=format_d, copy=copy, writes=True, kernel=kernel,
@@ -203,7 +208,7 @@ HOW = ("recipe", "unit", "split", "split_a", "split_b", "high", "low", "sum_roun
        "scale", "dropped_term", "promote", "tile_k", "equilibrate", "order", "epilogue", "start",
        "scaling")
 WHAT = ("c", "alpha", "beta", "bias", "bias_rows", "scale_a", "scale_b", "block_a", "block_b",
-        "scale_d", "clamp", "format_bias", "format_scale_a", "format_scale_b", "format_a",
+        "scale_d", "zero_a", "zero_b", "zero_d", "clamp", "format_bias", "format_scale_a", "format_scale_b", "format_a",
         "format_b", "format_c", "format_d", "copy", "offsets")
 
 

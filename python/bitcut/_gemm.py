@@ -15,14 +15,14 @@ from ._library import (DIMENSION_MAX, GEMM_MAX, BadArgument, BadType, byref, cty
 OrderLike = Union[None, str, Mapping[str, Any]]
 
 
-def integer(value: Any, name: str, most: int = 2**31 - 1) -> int:
-    """A count that C holds."""
+def integer(value: Any, name: str, most: int = 2**31 - 1, least: int = 0) -> int:
+    """An integer that C holds: a count, unless `least` is below 0."""
     try:
         n = operator.index(value)
     except TypeError:
         raise BadType(f"{name}: {type(value).__name__} is no integer") from None
-    if not 0 <= n <= most:
-        raise BadArgument(f"{name}: {n} is not 0 to {most}")
+    if not least <= n <= most:
+        raise BadArgument(f"{name}: {n} is not {least} to {most}")
     return n
 
 
@@ -328,7 +328,7 @@ class Problem:
                  format_b=None, format_c=None, format_d=None, copy=False, writes=False,
                  batch=True, on_device=False, stream=None, device=None, bias=None,
                  bias_rows=False, scale_a=None, scale_b=None, block_a=None, block_b=None,
-                 scale_d=1.0, clamp=None, format_bias=None, format_scale_a=None,
+                 scale_d=1.0, zero_a=0, zero_b=0, zero_d=0, clamp=None, format_bias=None, format_scale_a=None,
                  format_scale_b=None, offsets=None, **how):
         operand = functools.partial(Operand, on_device=writes or on_device)
         self.a, self.b = operand(a, "A", format_a, copy), operand(b, "B", format_b, copy)
@@ -382,6 +382,8 @@ class Problem:
                 operand.fill(matrix)
         self._extend(bias, bias_rows, scale_a, scale_b, block_a, block_b, scale_d, clamp,
                      format_bias, format_scale_a, format_scale_b, copy)
+        for name, x in (("zero_a", zero_a), ("zero_b", zero_b), ("zero_d", zero_d)):
+            setattr(g, name, integer(x, name, least=-2**31))
         self.keep = [a, b, c, d, self.extras, self.offsets] + [o.view for o in operands + [self.d] if o]
 
     def _take_groups(self, offsets):

@@ -10,7 +10,7 @@ import os
 import pathlib
 import sys
 import threading
-from ctypes import (POINTER, Structure, Union, byref, c_bool, c_char, c_char_p, c_double, c_int,
+from ctypes import (POINTER, Structure, Union, byref, c_bool, c_char, c_char_p, c_double, c_int, c_int32,
                     c_size_t, c_ubyte, c_uint32, c_uint64, c_void_p)
 
 UNSET = -1
@@ -89,7 +89,8 @@ class Gemm(Structure):
                 ("bias", Matrix), ("bias_rows", c_bool), ("start", c_int), ("scaling", c_int),
                 ("scale_a", Scales), ("scale_b", Scales), ("scale_d", c_uint32),
                 ("clamp_low", c_uint32), ("clamp_high", c_uint32), ("amax", c_void_p),
-                ("sum_rounding", c_void_p), ("offsets", c_void_p)]
+                ("sum_rounding", c_void_p), ("zero_a", c_int32),
+                ("zero_b", c_int32), ("zero_d", c_int32), ("offsets", c_void_p)]
 
 
 class Field(Structure):

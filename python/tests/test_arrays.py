@@ -7,6 +7,7 @@ import ctypes
 import unittest
 
 from helper import Folder, needs_numpy, numpy, python, uniform
+from helper import random as helper_random
 
 import bitcut
 
@@ -171,6 +172,35 @@ class Integers(unittest.TestCase):
         self.assertIn("modulo 2^8 (s8)", str(bitcut.explain(short, a, b)))
         with self.assertRaisesRegex(bitcut.BadArgument, "A has the format s8"):
             bitcut.gemm(b.T, a.T, **how)
+
+    def test_zero_points(self):
+        random = helper_random()
+        a = random.integers(0, 256, (6, 40)).astype("u1")
+        b = random.integers(-128, 128, (40, 5)).astype("i1")
+        how = {"recipe": "plain", "unit": "avx512/vpdpbusd.m1n16k4.s32.u8.s8", "zero_a": 121,
+               "zero_b": -7}
+        exact = (a.astype("i8") - 121) @ (b.astype("i8") + 7)
+        d = bitcut.gemm(a, b, **how).d
+        self.assertTrue((d == exact).all())
+        self.assertTrue(bitcut.verify(d, a, b, **how))
+        self.assertFalse(bitcut.verify(d, a, b, **{**how, "zero_b": 7}))
+        self.assertTrue((bitcut.gemm(a, b, epilogue="zeros", **how).d == exact).all())
+        wide = a.astype("f4") * 2 + numpy.float32(0.25)  # rounded, and limited to 255
+        limited = numpy.rint(wide).clip(0, 255).astype("i8")
+        self.assertTrue((bitcut.gemm(wide, b.astype("f4"), **how).d ==
+                         (limited - 121) @ (b.astype("i8") + 7)).all())
+        scale, bias = numpy.float32(1 / 512), random.integers(-9, 9, 5).astype("f4") / 4
+        v = exact.astype("f4") * scale + bias
+        for epilogue, q in (("requantized-zero", numpy.rint(v) + 5),
+                            ("requantized-zero-first", numpy.rint(v + numpy.float32(5)))):
+            got = bitcut.gemm(a, b, **how, scale_a=scale, bias=bias, epilogue=epilogue, zero_d=5,
+                              format_d="u8").d
+            self.assertTrue((got == q.clip(0, 255)).all(), epilogue)
+        for more, words in (({"zero_a": 2**31}, "zero_a: 2147483648 is not"),
+                            ({"zero_d": 1}, "a zero point of D, which no step"),
+                            ({"unit": "fma/f32"}, "require a unit of integers")):
+            with self.assertRaisesRegex(bitcut.BadArgument, words):
+                bitcut.gemm(a, b, **{**how, **more})
 
 
 @needs_numpy

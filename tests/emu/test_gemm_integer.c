@@ -106,6 +106,19 @@ static long sum_of(const struct problem *x, size_t i, size_t j)
     return all;
 }
 
+/* The sum of (a - zero_a) (b - zero_b), less the sum of a b. */
+static long zeros(const struct problem *x, size_t i, size_t j)
+{
+    const struct bitcut_gemm *const g = &x->g;
+    __int128 all = 0;
+    for (size_t p = 0; p < g->k; p++) {
+        const long a = number(g->unit, 0, x->a, i * g->k + p),
+                   b = number(g->unit, 1, x->b, p * g->n + j);
+        all += (__int128)(a - g->zero_a) * (b - g->zero_b) - (__int128)(a * b);
+    }
+    return (long)((unsigned __int128)all & 0xffffffff);
+}
+
 static bool from_c(const struct bitcut_gemm *g)
 {
     return g->start == BITCUT_START_C || g->start == BITCUT_START_SLICE_C;
@@ -128,9 +141,10 @@ static long integer_output(const struct problem *x, size_t i, size_t j)
     const struct bitcut_format *const f = g->d.format;
     const bool u8 = f == bitcut_format_find("u8");
     const int bits = u8 ? 8 : f == bitcut_format_find("s8") ? 8 : f == bitcut_format_find("s16") ? 16 : 32;
-    long v = wrap(x->alpha * sum_of(x, i, j), 32, true);
+    long v = wrap(x->alpha * wrap(sum_of(x, i, j) + zeros(x, i, j), 32, true), 32, true);
     if (x->beta && !from_c(g)) v = wrap(v + x->beta * x->c[i * g->n + j], 32, true);
     if (g->bias.at && !from_bias(g)) v = wrap(v + x->bias[g->bias_rows ? i : j], 32, true);
+    if (has_step(g, BITCUT_STEP_ZERO_D)) v = wrap(v + g->zero_d, 32, true);
     if (has_step(g, BITCUT_STEP_RELU) && v < 0) v = 0;
     if (has_step(g, BITCUT_STEP_SATURATE))
         v = u8 ? clip(v, 0, 255) : clip(v, -(1L << (bits - 1)), (1L << (bits - 1)) - 1);
@@ -141,7 +155,7 @@ static long integer_output(const struct problem *x, size_t i, size_t j)
 static double float_output(const struct problem *x, size_t i, size_t j)
 {
     const struct bitcut_gemm *const g = &x->g;
-    float v = (float)sum_of(x, i, j);
+    float v = (float)wrap(sum_of(x, i, j) + zeros(x, i, j), 32, true);
     if (g->scale_a.at.at || g->scale_b.at.at) {
         const float a = g->scale_a.at.at ? x->fa[i] : 1, b = g->scale_b.at.at ? x->fb[j] : 1;
         const float both = a * b;
@@ -150,9 +164,12 @@ static double float_output(const struct problem *x, size_t i, size_t j)
     v = float_of_bits(g->alpha) * v;
     if (x->beta) v = fmaf((float)x->beta, x->fc[i * g->n + j], v);
     if (g->bias.at) v = v + x->fbias[g->bias_rows ? i : j];
+    const bool first = memchr(g->epilogue, BITCUT_STEP_ROUND, 3) == NULL;
+    if (has_step(g, BITCUT_STEP_ZERO_D) && first) v = v + (float)g->zero_d;
     if (g->d.format == bitcut_format_find("f32")) return v;
     const bool u8 = g->d.format == bitcut_format_find("u8");
-    const double r = nearbyint((double)v);
+    double r = nearbyint((double)v);
+    if (has_step(g, BITCUT_STEP_ZERO_D) && !first) r = (double)((float)r + (float)g->zero_d);
     if (has_step(g, BITCUT_STEP_SATURATE))
         return u8 ? fmin(fmax(r, 0), 255) : fmin(fmax(r, -128), 127);
     return (double)wrap((long)r, 8, !u8);
@@ -198,6 +215,8 @@ static void fill(struct problem *x, const struct bitcut_unit *u, bool becomes_fl
     g->b = (struct bitcut_matrix){ .at = x->b, .format = u->b };
     g->d = (struct bitcut_matrix){ .to = x->d, .format = bitcut_format_find(names[drawn(rng, 0, 3)]) };
     g->order.slices = (int)drawn(rng, 0, 3);
+    if (drawn(rng, 0, 1)) g->zero_a = (int32_t)(rng_bits(rng) >> drawn(rng, 32, 60));
+    if (drawn(rng, 0, 1)) g->zero_b = (int32_t)(rng_bits(rng) >> drawn(rng, 32, 60));
     x->beta = drawn(rng, -2, 2);
     g->beta = bits_of_float((float)x->beta);
     g->bias_rows = drawn(rng, 0, 1);
@@ -212,7 +231,11 @@ static void fill(struct problem *x, const struct bitcut_unit *u, bool becomes_fl
         g->d.format = bitcut_format_find(is_short ? names[drawn(rng, 1, 2)] : "f32");
         int at = append(g, 0, BITCUT_STEP_FLOAT);
         at = append(g, at, BITCUT_STEP_FUSED);
+        const bool zero = drawn(rng, 0, 1), first = drawn(rng, 0, 1);
+        if (zero) g->zero_d = (int32_t)drawn(rng, -130, 260);
+        if (zero && (first || !is_short)) at = append(g, at, BITCUT_STEP_ZERO_D);
         if (is_short) at = append(g, at, BITCUT_STEP_ROUND);
+        if (zero && !first && is_short) at = append(g, at, BITCUT_STEP_ZERO_D);
         if (is_short && drawn(rng, 0, 1)) append(g, at, BITCUT_STEP_SATURATE);
         return;
     }
@@ -223,6 +246,10 @@ static void fill(struct problem *x, const struct bitcut_unit *u, bool becomes_fl
     g->start = (enum bitcut_start)drawn(rng, 0, 4);
     if (from_bias(g) && !bias) g->start = BITCUT_START_ZERO;
     int at = append(g, 0, BITCUT_STEP_FUSED);
+    if (drawn(rng, 0, 1)) {
+        g->zero_d = (int32_t)(rng_bits(rng) >> drawn(rng, 32, 60));
+        if (g->zero_d) at = append(g, at, BITCUT_STEP_ZERO_D);
+    }
     if (drawn(rng, 0, 1)) at = append(g, at, BITCUT_STEP_RELU);
     if (drawn(rng, 0, 1)) append(g, at, BITCUT_STEP_SATURATE);
 }
