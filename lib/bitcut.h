@@ -331,19 +331,38 @@ void bitcut_quantizer_blocks(size_t *line_blocks, size_t *k_blocks,
                              const struct bitcut_quantizer *quantizer, size_t lines,
                              size_t k) BITCUT_NONNULL(1, 2, 3);
 
+/* What a quantizer keeps of a matrix x.  x' stands for the elements times the scales of
+   their blocks and of the matrix, exactly. */
+struct bitcut_quantization {
+    size_t size;      /* sizeof this struct, as the caller was compiled                 */
+    size_t elements;  /* elements of the matrix                                         */
+    double error;     /* ||x - x'|| / ||x||, Frobenius norms; 0 if x is zero            */
+    double bits;      /* -log2 of `error`; infinite if it is 0                          */
+    double retained;  /* mean of the retained bits of elements other than zero, of 24;
+                         NaN if x is zero                                               */
+    double max_error; /* largest |x - x'| / |x| of these elements; 0 if x is zero       */
+    size_t zeros;     /* elements that became zero and were not zero                    */
+    size_t saturated; /* elements whose quotient was too large for the format           */
+    size_t subnormal; /* elements that became subnormal numbers of the format           */
+    double scale_min, scale_max; /* smallest and largest scale of a block; NaN without
+                                    blocks                                              */
+    double matrix_scale; /* scale of the matrix; 1 if the quantizer has none            */
+};
+
 /* Quantize a matrix: A, or B transposed.
 
-   Returns: BITCUT_OK; BITCUT_BAD_ARGUMENT if an element is an infinity or a NaN; then
-            nothing is written.
+   Returns: BITCUT_OK; BITCUT_BAD_ARGUMENT if an element is an infinity or a NaN, or the
+            size of the struct is unknown; then nothing is written.
    Args:    quantizer: the quantizer.
             lines, k:  size of x: rows of A or columns of B, and k.
    In:      x: lines x k FP32 encodings, the k of a line one after the other.
-   Out:     elements:     lines x k FP32 encodings of values of the element format.  May be
-                          x.
+   Out:     elements:     lines x k FP32 encodings of values of the element format, or
+                          NULL.  May be x.
             scales:       FP32 encodings of values of the scale format, [block of
-                          lines][block of k].
+                          lines][block of k], or NULL.
             matrix_scale: FP32 encoding of the scale of the matrix; 1 if the quantizer has
-                          none.
+                          none.  Or NULL.
+            kept:         what the quantizer keeps of x, or NULL.
             why:          text for people, or NULL.
    - x is approximately element times scale of its block times matrix_scale.
    - The element is the quotient of x and (scale times matrix_scale), both rounded to FP32,
@@ -351,16 +370,20 @@ void bitcut_quantizer_blocks(size_t *line_blocks, size_t *k_blocks,
      become the largest value.
    - A block of zeros has the scale 1.  A scale that would round to 0 is the smallest value
      above 0.  A scale that is too large is the largest value of its format.
+   - An element retains 24 bits if it is exact.  Otherwise it retains 23 - floor(log2 of its
+     error in ulps of x) bits, at least 0, as bitcut_split_measure() counts them.
+   - Elements of integer formats have no subnormal numbers.
    - `bitcut list quantizers` has the formats, the blocks, the rule for scales, and the
      source of each quantizer.
    - In a GEMM, scale_a and scale_b take the scales, with `lines` and `depth` of the row;
      alpha takes the product of the scales of the matrices. */
 enum bitcut_status bitcut_quantize(uint32_t *elements, uint32_t *scales,
                                    uint32_t *matrix_scale,
+                                   struct bitcut_quantization *kept,
                                    const struct bitcut_quantizer *quantizer,
                                    const uint32_t *x, size_t lines, size_t k,
                                    char why[BITCUT_TEXT_MAX]) BITCUT_CHECK_RESULT
-    BITCUT_NONNULL(3, 4);
+    BITCUT_NONNULL(5);
 
 /* Split an FP32 value into parts, the high part first.
 

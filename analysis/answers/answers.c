@@ -12,6 +12,7 @@
 #include "analysis/split/split_retention.h"
 #include "emu/gemm.h"
 #include "lib/base/table.h"
+#include "lib/number/quantizer.h"
 
 #include <stdio.h>
 
@@ -52,6 +53,9 @@ const struct record answers[] = {
            given_fields),
     INNER(quantization_error, "tolerance.quantization", "the error of quantized operands",
           quantization_fields),
+    ANSWER(bitcut_quantization, "split of a quantizer", "what a quantizer keeps, measured",
+           quantizer_kept_fields),
+    INNER(quantized, "split of a quantizer", "what a quantizer keeps", quantizer_name_fields),
     INNER(split_retention, "split", "what a split retains", split_fields),
     INNER(split_retention, "split", "what a split retains, measured", split_measures),
     INNER(split_retention, "split", "elements without an exponent", split_specials),

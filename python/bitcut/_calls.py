@@ -14,7 +14,7 @@ from ._figures import bars, line, points
 from ._gemm import OF_DEVICES, Operand, OrderLike, Problem, described, integer, line_of, real
 from ._library import (DIMENSION_MAX, Advice as _Advice, AdviceOptions, BadArgument, BadType,
                        Difference, Explanation as _Explanation, ExplainOptions, Field, FitReport,
-                       Part, Recording,
+                       Part, Quantization as _Quantization, Recording,
                        Tolerances as _Tolerances, ToleranceOptions, ToleranceVerdict, byref,
                        c_double, check, compute,
                        format_row, fresh, fresh_gemm, lib, read, text, values)
@@ -468,6 +468,12 @@ class Quantized(Result):
     ``values`` are FP32 numbers of the format ``format``.  ``scales`` has the format
     ``scale_format``: ``format_scale_a`` or ``format_scale_b`` of gemm().  ``block`` is
     ``block_a`` or ``block_b``, ``matrix_scale`` a factor of ``alpha``.
+
+    What is kept: ``error``, the relative error in the Frobenius norm; ``bits``, -log2 of it;
+    ``max_error``, the largest relative error of an element; ``retained``, the mean of the retained
+    bits of elements other than zero, of 24 (NaN if all are zero); the numbers of elements that became
+    zero (``zeros``), were too large (``saturated``) or became ``subnormal`` numbers of the format, of
+    all ``elements``; ``scale_min`` and ``scale_max``, the range of the scales of blocks.
     """
 
     def dequantized(self):
@@ -508,16 +514,16 @@ def quantize(x: Any, quantizer: str, side: str = "a", *, copy: bool = False) -> 
     view = view if side == "a" else look(_arrays.transposed(view), "X")
     said, across, along = _read("quantizers").find(quantizer), ctypes.c_size_t(), ctypes.c_size_t()
     lib.bitcut_quantizer_blocks(ctypes.byref(across), ctypes.byref(along), row, *view.shape)
-    values = _arrays.empty(view.shape, "f32")
+    elements = _arrays.empty(view.shape, "f32")
     scales = _arrays.empty((across.value, along.value), "f32")
-    whole = ctypes.c_uint32()
-    read(lib.bitcut_quantize, look(values, "values").address, look(scales, "scales").address,
-         byref(whole), row, view.address or None, *view.shape)
+    kept = fresh(_Quantization)
+    read(lib.bitcut_quantize, look(elements, "elements").address, look(scales, "scales").address,
+         None, byref(kept), row, view.address or None, *view.shape)
     if side == "b":
-        values, scales = _arrays.transposed(values), _arrays.transposed(scales)
+        elements, scales = _arrays.transposed(elements), _arrays.transposed(scales)
     return Quantized(quantizer=quantizer, side=side, format=said["format"],
                      scale_format=said["scale"], block=(said["lines"], said["depth"]),
-                     matrix_scale=ctypes.c_float.from_buffer(whole).value, values=values,
+                     **values(kept), values=elements,
                      scales=scales if said["scale"] == "f32" else convert(scales, said["scale"]),
                      _shape=tuple(view.shape), _factors=scales)
 

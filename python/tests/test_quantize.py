@@ -71,6 +71,27 @@ class Quantizers(Folder):
             row, = self.program("verify", *words, "-d", "D.npy")
             self.assertEqual((row["mismatches"], row["quantization_b"]["quantizer"]), (0, name))
 
+    def test_kept(self):
+        """What is kept, against NumPy and against bitcut split."""
+        self.save(A=self.a, B=self.b)
+        for name in bitcut.quantizers().names():
+            for side, x, words in (("a", self.a, ("-a", "A.npy")),
+                                   ("b", self.b, ("-a", "B.npy", "--as-b"))):
+                q, full = bitcut.quantize(x, name, side), x.astype("f8")
+                error = numpy.abs(q.dequantized() - full)
+                ulp = 2.0 ** (numpy.floor(numpy.log2(numpy.abs(full))) - 23)
+                with numpy.errstate(divide="ignore"):
+                    bits = numpy.where(error > 0, 23 - numpy.floor(numpy.log2(error / ulp)), 24)
+                self.assertAlmostEqual(q.retained, numpy.maximum(bits, 0).mean(), 12, name)
+                self.assertEqual(q.max_error, (error / numpy.abs(full)).max(), name)
+                self.assertAlmostEqual(q.error * numpy.linalg.norm(full), numpy.linalg.norm(error))
+                self.assertEqual((q.elements, q.zeros), (x.size, (q.values == 0).sum()))
+                self.assertEqual((q.scale_min, q.scale_max), (q._factors.min(), q._factors.max()))
+                row, = self.program("split", "--quantize", name, *words)
+                for key in ("error", "bits", "retained", "max_error", "zeros", "saturated", "subnormal",
+                            "elements", "scale_min", "scale_max", "matrix_scale"):
+                    self.assertEqual(row[key], getattr(q, key), f"{name}: {key}")
+
     def test_refused(self):
         for wrong, words in ((lambda: bitcut.quantize(self.a, "fp9"), "unknown quantizer"),
                              (lambda: bitcut.quantize(self.a, "mxfp8", "c"), "neither 'a' nor 'b'"),
