@@ -171,8 +171,7 @@ static void tally_element(struct tally *sum, struct bitcut_quantization *kept,
     sum->square += value * value;
     sum->error += error * error;
     kept->saturated += fabs(scaled) > format_overflow(format);
-    kept->subnormal +=
-        format->special != SPECIAL_INTEGER && format_is_subnormal(format, element);
+    kept->subnormal += format_is_subnormal(format, element);
     if (value == 0) return;
     kept->zeros += element.kind == NUMBER_ZERO;
     kept->max_error = fmax(kept->max_error, fabs(error / value));
