@@ -1180,8 +1180,9 @@ bool bitcut_fit_value(struct bitcut_field *value, const struct bitcut_fit *found
 /* --- where an error comes from, and what it may be -------------------------------- */
 
 /* One part of the error, over all outputs, in u (|alpha| |A||B| + |beta C|), u the unit
-   roundoff of the format of D, 2^-24 for f32.  The members are NaN if there are no
-   outputs. */
+   roundoff of the format of D, 2^-24 for f32.  With a bias, factors, a start or other
+   steps, the sum of the magnitudes of all terms takes the place of |alpha| |A||B| + |beta
+   C|.  The members are NaN if there are no outputs. */
 struct bitcut_part {
     double mean; /* signed mean             */
     double rms;  /* root of the mean square */
@@ -1193,21 +1194,27 @@ struct bitcut_part {
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM i; or the GEMM
-            has a bias, factors, a start or other steps of an epilogue.
+            has groups, or integers.
             BITCUT_NO_MEMORY.
    Args:    count:   number of parts wanted.
             i:       position of the GEMM in the batch.
             threads: number of threads.
-   In:      gemm:    the GEMM.  Of D only the format is read; its rounding belongs to the
-                     part "epilogue".
+   In:      gemm:    the GEMM.  Of D only the format is read.
    Out:     parts:   parts[p] is part p, for p < count.  The entry after the last part is
                      the error itself; later entries are NaN.
             why:     the reason.
    - For each output the parts add up to its error exactly (the manual, "Error budget").
+   - The error is D less the exact alpha A B + beta C.  With a bias, factors, a start or
+     other steps, it is D less the exact value of all steps, as for bitcut_gemm_judge().
+   - Of alpha A B + beta C, the rounding to the format of D belongs to the part "epilogue",
+     and the parts "factors", "start" and "result" are 0.  With a bias, factors, a start or
+     other steps, it belongs to the part "result".
+   - relu, clamp and saturate apply to the exact value, too, so they have no part.  An error
+     that they remove is in no part.  amax is not written.
    - If m n k <= 2^30, all outputs count.  Otherwise a sample of outputs counts, spread
      evenly, with 2^30 products in total.
-   - An output does not count if an input, a part of a split, a sum or the result is
-     infinite or NaN.
+   - An output does not count if an input, a part of a split, a sum, a value between two
+     steps or the result is infinite or NaN.
    - The result is the same for any number of threads. */
 enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
                                  const struct bitcut_gemm *gemm, size_t i, int threads,

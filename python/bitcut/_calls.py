@@ -843,11 +843,17 @@ def _fit_found(x: _Fragments, report: FitReport, found) -> Fit:
 # --- where errors come from, and what they may be ------------------------------------------
 
 
+# Parts that only epilogues have.
+OF_STEPS = ("factors", "start", "result")
+
+
 class Budget(Result):
     """Where the error comes from.
 
     For each part ``mean``, ``rms`` and ``max`` in u (|alpha| |A||B| + |beta C|), u = 2^-24.  "error" is
-    their sum, output by output.
+    their sum, output by output.  With a bias, factors, a start or other steps of an epilogue, the error is
+    that of all steps, the unit has the magnitudes of all their terms, and there are the parts
+    ``factors``, ``start`` and ``result`` unless they are 0.
     """
 
     _unit = "u = 2^-24"
@@ -888,7 +894,8 @@ def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: i
             integer(index, "index", DIMENSION_MAX), _threads(threads), keep=(p, parts))
     short = {} if given.get("format_d") in (None, "f32") else {"_unit": "u of the format of D"}
     return Budget(**{name: {"mean": x.mean, "rms": x.rms, "max": x.max}
-                     for name, x in zip(names, parts)}, **short)
+                     for name, x in zip(names, parts)
+                     if name not in OF_STEPS or x.max != 0}, **short)
 
 
 def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", index: int = 0,

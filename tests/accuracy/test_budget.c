@@ -313,7 +313,7 @@ START_TEST(statistics)
     line_draw(a, M * DEPTH, 8, &rng);
     line_draw(b, DEPTH * N, 8, &rng);
     line_draw(c, M * N, 8, &rng);
-    const struct budget_matrices x = { a, b, c, M, N, DEPTH };
+    const struct budget_matrices x = { a, b, c, M, N, DEPTH, NULL };
     ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
     ck_assert_int_eq(budget_gemm(&one, &g, &plan, &x, 1, NULL, NULL), BITCUT_OK);
     ck_assert_int_eq(budget_gemm(&three, &g, &plan, &x, 3, NULL, NULL), BITCUT_OK);
