@@ -1439,16 +1439,25 @@ enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
 
 /* --- which recipe will do --------------------------------------------------------- */
 
-/* Options of bitcut_advise().  A member that is 0 has its default. */
+/* Options of bitcut_advise().  A member that is 0 has its default.  A struct may end before
+   "Since size 2". */
 struct bitcut_advice_options {
     size_t size;        /* sizeof this struct, as the caller was compiled              */
     const char *metric; /* "relres" or "backward_max"; NULL: relres                    */
     double want;        /* largest acceptable value of the metric; 0: 10^-6 of relres,
                            16 of backward_max                                          */
     uint64_t seed;      /* seed of the sample of outputs                               */
+
+    /* Since size 2. */
+    const struct bitcut_quantizer *quantize_a, *quantize_b; /* quantizers of A and B in every
+                                                               GEMM; NULL: not quantized */
+    bool quantizers; /* whether every row of `bitcut list quantizers` is tried, too, for A
+                        and B, on units that multiply its elements; only without
+                        quantize_a and quantize_b                                      */
 };
 
-/* Result of bitcut_advise(). */
+/* Result of bitcut_advise().  A struct may end before "Since size 2"; then these members
+   are not written. */
 struct bitcut_advice {
     size_t size;    /* sizeof this struct, as the caller was compiled                 */
     bool reaches;   /* whether the GEMM that is returned reaches `want`; otherwise it
@@ -1462,6 +1471,14 @@ struct bitcut_advice {
     double bound;   /* error bound of the second sample; NaN: there is no bound       */
     size_t outputs, checks; /* sizes of the two samples                               */
     size_t tried;           /* number of GEMMs tried                                  */
+
+    /* Since size 2. */
+    const struct bitcut_quantizer *quantize_a, *quantize_b; /* of A and B; NULL: not
+                                                               quantized               */
+    double quantization; /* metric that quantization alone gives to the first sample: of
+                            the exact product of the quantized operands; NaN: none     */
+    double rounding;     /* metric that the rounding of D to its format alone gives to it:
+                            of the rounded exact product; NaN: f32                     */
 };
 
 /* Find the recipe and unit that multiply A B accurately enough with the fewest products.
@@ -1469,12 +1486,15 @@ struct bitcut_advice {
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm() for A and B; `count` is not 1; a size is
             0; the size of a struct is unknown; the metric is unknown; `want` is negative
-            or NaN; or no GEMM of the recipe runs on the unit.
+            or NaN; D cannot have its format; `quantizers` is set together with a
+            quantizer; an element that is quantized is not finite; the GEMM has groups, a
+            bias, factors, a start or steps of an epilogue; or no GEMM of the recipe runs
+            on the unit.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.
    Args:    threads: number of threads.
-   In:      gemm:    the GEMM.  Its sizes, A and B are read.  A recipe or unit that is set
-                     is the only one tried.
+   In:      gemm:    the GEMM.  Its sizes, A, B and the format of D are read.  A recipe or
+                     unit that is set is the only one tried.
             options: the options, or NULL.
    Out:     to:      the result, or NULL; written only on success.
             found:   the GEMM with nothing open, or NULL; written only on success.
@@ -1482,6 +1502,13 @@ struct bitcut_advice {
                      smallest error if none does.
             why:     the reason.
    - If the unit is NULL, every chip of `bitcut list chips` is tried.
+   - Errors are those of D, rounded to its format, against the exact A B of the operands as
+     they are given, so they include what quantization makes.  With quantizers or a D of
+     fewer bits than f32 there is no bound.
+   - If the result has quantizers, `found` has the unit and where the factors are applied,
+     and no factors: bitcut_quantize() makes them and the elements.
+   - Quantized operands are not equilibrated.  A quantizer runs on a unit with its block
+     scales if there is one.
    - The manual, "bitcut advise", says what is tried and what a product costs.
    - The result is the same for any number of threads. */
 enum bitcut_status bitcut_advise(struct bitcut_advice *to, struct bitcut_gemm *found,

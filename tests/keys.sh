@@ -146,6 +146,7 @@ runs > out 2>&1 || cat out >> run.failed
         --seeds 5
     prints advise advise -a A.npy -b B.npy --unit h100
     prints advise advise -a A.npy --unit mi210
+    prints advise advise -a A.npy -b B.npy --unit h100 --quantize-a fp8-rows --format-d bf16
     prints split split --from 0 --to 0
     prints split split -a A.npy
     prints quantized split -a A.npy --quantize nvfp4
@@ -196,6 +197,7 @@ every_line() {
     unread explain -a A.npy -b B.npy -d D2.npy --recipe legemm --seconds 1
     unread tolerance --recipe legemm --unit h100 -a A.npy -b B.npy -d D.npy --power 1 --seeds 5
     unread advise -a A.npy -b B.npy --unit h100 --unit mi210
+    unread advise -a A.npy -b B.npy --unit h100 --quantizers --format-d bf16 --want 0.1
 }
 
 echo 1..24

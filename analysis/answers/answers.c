@@ -62,6 +62,8 @@ const struct record answers[] = {
     INNER(power_row, "tolerance.power", "how often tests with these limits reject faults", power_fields),
     INNER(advise, "advise", "which recipe is accurate enough", advise_fields),
     ANSWER(bitcut_advice, "advise.advice", "a recommended recipe", advise_trial_fields),
+    INNER(advise_trial, "advise.advice", "with quantized operands", advise_quantized_fields),
+    INNER(advise_trial, "advise.advice", "with a D of fewer bits than f32", advise_short_fields),
     INNER(advise_values, "advise.values_a", "values of an operand", advise_values_fields),
     INNER(advise_retained, "advise.retained", "what splits retain of these values", advise_retained_fields),
     INNER(advise_scale, "advise.scales", "one choice of scale for the parts", advise_scale_fields),

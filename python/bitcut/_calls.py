@@ -462,6 +462,13 @@ def split(x: Any, split: str = "halfhalf", *, copy: bool = False) -> Parts:
                  _of=x, _copy=copy)
 
 
+def _quantizer_row(name: Optional[str]):
+    row = lib.bitcut_quantizer_find(text(name, "quantizer")) if name is not None else None
+    if name is not None and not row:
+        raise BadArgument(f"{name}: unknown quantizer; bitcut.quantizers() has all")
+    return row
+
+
 class Quantized(Result):
     """A matrix as short elements and scales.
 
@@ -503,9 +510,8 @@ def quantize(x: Any, quantizer: str, side: str = "a", *, copy: bool = False) -> 
     >>> q.values.tolist(), f"{q.scales[0, 0]:.4f}", q.block
     ([[0.4375, 0.875, 448.0]], '2.2321', (1, 0))
     """
-    row = lib.bitcut_quantizer_find(text(quantizer, "quantizer"))
-    if not row:
-        raise BadArgument(f"{quantizer}: unknown quantizer; bitcut.quantizers() has all")
+    text(quantizer, "quantizer")
+    row = _quantizer_row(quantizer)
     if side not in ("a", "b"):
         raise BadArgument(f"side: {side!r} is neither 'a' nor 'b'")
     view = _values(x, copy)
@@ -1093,13 +1099,16 @@ class Advice(Result):
     """A GEMM that is accurate enough, by the fewest products.
 
     ``line`` is the GEMM; ``reaches``, ``cost``, ``error``, ``high``, ``checked`` and ``bound`` are those
-    of struct bitcut_advice.
+    of struct bitcut_advice.  ``quantize_a`` and ``quantize_b`` are names of quantizers(), the arguments
+    of quantize(), or None; ``quantization`` and ``rounding`` are the errors that quantization alone and
+    the rounding of D alone make, or None.
     """
 
 
 def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None,
-           metric: Optional[str] = None, want: float = 0.0, seed: int = 1, threads: int = 0,
-           **given) -> Advice:
+           metric: Optional[str] = None, want: float = 0.0, quantize_a: Optional[str] = None,
+           quantize_b: Optional[str] = None, quantizers: bool = False, seed: int = 1,
+           threads: int = 0, **given) -> Advice:
     """Find the recipe of the fewest products whose error is small enough.
 
     Args:    a: A, (m, k)
@@ -1108,9 +1117,13 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
              unit: the only unit to try, a name of units() or chips(); None: all
              metric: "relres" or "backward_max"; None: "relres"
              want: the largest error that is acceptable; 0: 1e-6, or 16 u for backward_max
+             quantize_a: a name of quantizers(), by which A is quantized in every GEMM; None: it is not
+             quantize_b: the same for B
+             quantizers: also try every quantizer, for A and B, on units that multiply its elements
              seed: seed that chooses the sample of outputs
              threads: number of threads; 0: one for each processor
-             given: c, alpha, beta, formats and copy, as in gemm()
+             given: c, alpha, beta, formats and copy, as in gemm(); with format_d, errors include the
+                 rounding of D
     Returns: Advice; ``reaches`` is false if no recipe is accurate enough, it is then the nearest
     Raises:  BadArgument: a shape, a name or a number does not fit
              Unsupported: no recipe runs on this unit
@@ -1123,9 +1136,15 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
     options, found, g = fresh(AdviceOptions), fresh(_Advice), fresh_gemm()
     options.metric = text(metric, "metric") if metric is not None else None
     options.want, options.seed = real(want, "want"), integer(seed, "seed", SEED_MAX)
+    options.quantize_a, options.quantize_b = map(_quantizer_row, (quantize_a, quantize_b))
+    options.quantizers = bool(quantizers)
     compute(lib.bitcut_advise, byref(found), byref(g), byref(p.struct), byref(options),
             _threads(threads), keep=(p, found, g, options))
-    said = described(g)
+    said, advice = described(g), values(found)
+    for key in ("quantize_a", "quantize_b"):
+        advice[key] = lib.bitcut_row_name(advice[key]).decode() if advice[key] else None
+    for key in ("quantization", "rounding"):
+        advice[key] = advice[key] if advice[key] == advice[key] else None
     return Advice(line=line_of(g), **{key: said[key] for key in (
         "recipe", "unit", "evidence", "split", "scale", "equilibrate", "terms")},
-                  **values(found))
+                  **advice)
