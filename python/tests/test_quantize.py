@@ -143,7 +143,8 @@ class Advice(Folder):
         """The quantizers and the format of D that are asked for."""
         for a, b, unit, want in (("fp8-1x128", "fp8-128x128", "h100", 0.1), ("fp8-rows", None, "h100", 0.1),
                                  (None, "int8-rows", "a100", 0.1), ("nvfp4", "nvfp4", "b200", 0.5),
-                                 ("fp8-tensor", "fp8-rows", "mi300", 0.1)):
+                                 ("fp8-tensor", "fp8-rows", "mi300", 0.1),
+                                 ("fp8-1x128", "fp8-rows", "h100", 0.1)):
             given = [x for side, q in (("a", a), ("b", b)) if q for x in (f"--quantize-{side}", q)]
             row, = self.program("advise", "-a", "A.npy", "-b", "B.npy", "--unit", unit, "--want", str(want),
                                 *given, "--format-d", "bf16")
@@ -184,6 +185,25 @@ class Advice(Folder):
         self.assertIn(best.quantize_a, bitcut.quantizers().names())
         self.assertLess(abs(best.error - best.quantization), 1e-4)
         self.assertIsNone(best.rounding)
+
+    def test_samples(self):
+        """Samples of rows and columns estimate the error of all outputs."""
+        rng = numpy.random.default_rng(4)
+        self.a = (rng.normal(size=(150, 512)) * rng.uniform(0.1, 10, (150, 1))).astype("f4")
+        self.b = (rng.normal(size=(512, 110)) * rng.uniform(0.1, 10, (1, 110))).astype("f4")
+        self.exact = self.a.astype("f8") @ self.b.astype("f8")
+        self.save(A=self.a, B=self.b)
+        row, = self.program("advise", "-a", "A.npy", "-b", "B.npy", "--unit", "h100", "--want", "0.1",
+                            "--quantize-a", "fp8-1x128", "--quantize-b", "fp8-128x128")
+        best = row["advice"]
+        self.assertFalse(row["all"])
+        self.program("gemm", "-a", "A.npy", "-b", "B.npy", "--recipe", best["recipe"], "--unit", best["unit"],
+                     "--quantize-a", "fp8-1x128", "--quantize-b", "fp8-128x128", "--reference", "none",
+                     "-o", "D.npy")
+        whole = self.relres(self.load("D"))
+        for key in ("error", "checked", "quantization"):
+            self.assertLess(abs(best[key] / whole - 1), 0.1, key)
+        self.assertLess(whole, best["high"])
 
     def test_refused(self):
         self.a[3, 4] = numpy.inf
