@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/unit.h"
 #include "lib/base/table.h"
+#include "lib/number/quantizer.h"
 
 #include <string.h>
 
@@ -222,27 +223,65 @@ const char *unit_evidence(const struct bitcut_unit *u)
     return vendor_of(u)->evidence[u->evidence];
 }
 
-/* The first row of an architecture with operands of a format, an f32 accumulator or, for
-   integers, that of integers, and no block scales; NULL if there is none. */
+/* Operands of a unit: their format, and the format and block of their scales, or NULL. */
+struct operands {
+    const struct bitcut_format *input, *scale;
+    size_t block;
+};
+
+static bool takes(const struct bitcut_unit *u, const struct operands *x)
+{
+    return u->a == x->input && u->b == x->input && u->scale == x->scale &&
+           (!x->scale || (size_t)u->scale_block == x->block);
+}
+
+/* The first row of an architecture with these operands and an f32 accumulator or, for
+   integers, that of integers; NULL if there is none. */
 static const struct bitcut_unit *first_of(const char *architecture,
-                                          const struct bitcut_format *input)
+                                          const struct operands *x)
 {
     const struct bitcut_unit *u = units;
-    while (u->name &&
-           !(is_of(u, architecture) && u->a == input && u->b == input &&
-             (u->c == &formats[FORMAT_F32] || format_is_integer(input)) && !u->scale))
+    while (u->name && !(is_of(u, architecture) && takes(u, x) &&
+                        (u->c == &formats[FORMAT_F32] || format_is_integer(x->input))))
         u++;
     return u->name ? u : NULL;
+}
+
+static const struct bitcut_unit *first_of_chip(const struct chip *chip,
+                                               const struct operands *x)
+{
+    const struct bitcut_unit *u = first_of(chip->architecture, x);
+    for (int i = 0; i < CHIP_ALSO_MAX && chip->also[i] && !u; i++)
+        u = first_of(chip->also[i], x);
+    return u;
+}
+
+const struct bitcut_unit *unit_find_scaled(const char *name,
+                                           const struct bitcut_format *input,
+                                           const struct bitcut_format *scale,
+                                           size_t block)
+{
+    const struct operands x = { input, scale, block };
+    const struct chip *const chip = table_find(TABLE(chips), name);
+    const struct bitcut_unit *const u = table_find(TABLE(units), name);
+    if (chip) return first_of_chip(chip, &x);
+    return u && takes(u, &x) ? u : NULL;
 }
 
 const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format *input)
 {
     const struct chip *chip = table_find(TABLE(chips), name);
     if (!chip) return table_find(TABLE(units), name);
-    const struct bitcut_unit *u = first_of(chip->architecture, input);
-    for (int i = 0; i < CHIP_ALSO_MAX && chip->also[i] && !u; i++)
-        u = first_of(chip->also[i], input);
+    const struct operands x = { .input = input };
+    const struct bitcut_unit *const u = first_of_chip(chip, &x);
     return u || input != &formats[FORMAT_F32] ? u : table_find(TABLE(units), "fma/f32");
+}
+
+enum bitcut_scaling unit_scaling(const struct bitcut_unit *u,
+                                 const struct bitcut_quantizer *q)
+{
+    if (u->scale) return BITCUT_SCALING_UNIT;
+    return q->depth ? BITCUT_SCALING_PROMOTED : BITCUT_SCALING_EPILOGUE;
 }
 
 /* Whether both units belong to one architecture and family. */

@@ -38,15 +38,17 @@ static inline void tell(const struct job *job, enum watch_kind kind, int accumul
 }
 
 static void tell_instruction(const struct job *job, int t, const struct bitcut_unit *u,
-                             const struct number *a, const struct number *b,
-                             uint64_t before, uint64_t after)
+                             struct lane a, struct lane b, uint64_t before,
+                             uint64_t after)
 {
     const struct watch_event e = { .kind = WATCH_INSTRUCTION,
                                    .term = t,
                                    .accumulator = job->plan->term[t].accumulator,
                                    .unit = u,
-                                   .a = a,
-                                   .b = b,
+                                   .a = a.x,
+                                   .b = b.x,
+                                   .scale_a = a.scale,
+                                   .scale_b = b.scale,
                                    .before = before,
                                    .after = after };
     job->watch->see(job->watch->context, &e);
@@ -90,6 +92,21 @@ static uint32_t promoted_wrongly(const struct cell *x, const struct job *job,
     return f32_through(s->held, &roundings[ROUND_RN], sum);
 }
 
+/* The promotion of accumulator 0, which has not been cleared yet. */
+static void tell_promotion(const struct job *job, const struct cell *x, uint32_t before)
+{
+    const struct promotion p =
+        job_promotion(job, to_f32(job, 0, x->accumulator[0]), x->i, x->j, x->k);
+    const struct watch_event e = { .kind = WATCH_PROMOTION,
+                                   .before = before,
+                                   .after = x->master,
+                                   .factor = p.factor,
+                                   .value = p.value,
+                                   .factor_a = p.a,
+                                   .factor_b = p.b };
+    job->watch->see(job->watch->context, &e);
+}
+
 static void promote(struct cell *x, const struct job *job)
 {
     const struct gemm_faults *s = job->plan->faults;
@@ -97,7 +114,7 @@ static void promote(struct cell *x, const struct job *job)
     x->master =
         s ? promoted_wrongly(x, job, s)
           : job_promote(job, to_f32(job, 0, x->accumulator[0]), before, x->i, x->j, x->k);
-    tell(job, WATCH_PROMOTION, 0, before, x->master);
+    if (job->watch) tell_promotion(job, x, before);
     if (!s || !s->stays) x->accumulator[0] = 0;
     x->done = 0;
 }
@@ -168,7 +185,7 @@ static uint64_t stochastic_dot(const struct job *job, int t, const struct cell *
     set_random(&u, &draws, x, job->parts.element ? job->parts.element[p] : p, t);
     const uint64_t d = unit_dot(&u, a, b, c);
     draws = 0; /* an observer may compute it again */
-    if (job->watch) tell_instruction(job, t, &u, a.x, b.x, c, d);
+    if (job->watch) tell_instruction(job, t, &u, a, b, c, d);
     return d;
 }
 
@@ -191,7 +208,7 @@ static void cell_term(struct cell *x, const struct job *job, int t, struct lane 
                 job, accumulator,
                 f32_through(faults->kept, faults->kept_by, to_f32(job, accumulator, *c)));
         if (job->watch && u->rounding.direction != STOCHASTIC)
-            tell_instruction(job, t, u, a.x + k, b.x + k, before, *c);
+            tell_instruction(job, t, u, from_a, from_b, before, *c);
         if (accumulator == 0 && ++x->done == (size_t)job->plan->promote) promote(x, job);
     }
 }
@@ -336,8 +353,10 @@ static bool starts_in_accumulator(const struct job *job)
 static uint32_t cell_sum(const struct cell *x, const struct job *job, bool first)
 {
     const uint32_t v = cell_fold(x, job);
-    const bool adds = first && job->plan->start && !starts_in_accumulator(job);
-    return adds ? add32(job, v, job_start(job, x->i, x->j)) : v;
+    if (!first || !job->plan->start || starts_in_accumulator(job)) return v;
+    const uint32_t sum = add32(job, v, job_start(job, x->i, x->j));
+    tell(job, WATCH_JOIN, 0, v, sum);
+    return sum;
 }
 
 /* Add the last retained sums of a cell to its sum of a sequence, as many as the order
@@ -364,7 +383,9 @@ static void start_cells(struct tile *t, const struct job *job)
     for (size_t i = 0; i < t->rows; i++)
         for (size_t j = 0; j < t->cols; j++) {
             struct cell *const x = &t->cell[i][j];
-            x->accumulator[0] = from_f32(job, 0, job_start(job, x->i, x->j));
+            const uint32_t start = job_start(job, x->i, x->j);
+            x->accumulator[0] = from_f32(job, 0, start);
+            tell(job, WATCH_BEGIN, 0, start, to_f32(job, 0, x->accumulator[0]));
         }
 }
 

@@ -198,13 +198,13 @@ static void describe_quantized(char *text, size_t size, const char *name,
                                const struct quantized *x)
 {
     char error[NUMBER_SAID_MAX], bits[NUMBER_SAID_MAX];
-    number_said(error, quantized_error(x), 3);
-    number_said(bits, quantized_bits(x), 3);
+    number_said(error, x->kept.error, 3);
+    number_said(bits, x->kept.bits, 3);
     text_add(text, size, "%s%s by %s: relative error %s", *text ? "; " : "", name,
              x->quantizer->name, error);
-    if (x->error > 0) text_add(text, size, " (%s bits)", bits);
-    text_add(text, size, ", %zu of %zu elements became zero, %zu saturated", x->zeros,
-             x->elements, x->saturated);
+    if (x->kept.error > 0) text_add(text, size, " (%s bits)", bits);
+    text_add(text, size, ", %zu of %zu elements became zero, %zu saturated",
+             x->kept.zeros, x->kept.elements, x->kept.saturated);
 }
 
 void gemm_describe_quantization(char *text, size_t size, const void *answer)

@@ -59,23 +59,31 @@ uint32_t job_sum(const struct job *job, size_t sequence, int added, uint32_t sum
                : f32_through(job->plan->order.partial_format, &roundings[ROUND_RN], sum);
 }
 
-uint32_t job_promote(const struct job *job, uint32_t sum, uint32_t reg, size_t i,
-                     size_t j, size_t k)
+struct promotion job_promotion(const struct job *job, uint32_t sum, size_t i, size_t j,
+                               size_t k)
 {
     const struct schedule *const s = &job->schedule;
     const uint32_t zero = 0x80000000u; /* x y + -0 is x y, rounded */
     const enum bitcut_scaling scaling = job->plan->scaling;
-    if (scaling < BITCUT_SCALING_PROMOTED) return job_fma(s, reg, F32_ONE, sum);
+    if (scaling < BITCUT_SCALING_PROMOTED)
+        return (struct promotion){ F32_ONE, sum, F32_ONE, F32_ONE };
     const uint32_t a = scale_factor(&job->epilogue.a, i, k),
                    b = scale_factor(&job->epilogue.b, j, k);
     if (scaling == BITCUT_SCALING_PROMOTED_TURNS)
-        return job_fma(s, job_fma(s, sum, a, zero), b, reg);
+        return (struct promotion){ b, job_fma(s, sum, a, zero), a, b };
     if (scaling == BITCUT_SCALING_PROMOTED_TURNS_B)
-        return job_fma(s, job_fma(s, sum, b, zero), a, reg);
+        return (struct promotion){ a, job_fma(s, sum, b, zero), a, b };
     const uint32_t both = job_fma(s, a, b, zero);
     return scaling == BITCUT_SCALING_PROMOTED
-               ? job_fma(s, both, sum, reg)
-               : job_fma(s, reg, F32_ONE, job_fma(s, both, sum, zero));
+               ? (struct promotion){ both, sum, a, b }
+               : (struct promotion){ F32_ONE, job_fma(s, both, sum, zero), a, b };
+}
+
+uint32_t job_promote(const struct job *job, uint32_t sum, uint32_t reg, size_t i,
+                     size_t j, size_t k)
+{
+    const struct promotion p = job_promotion(job, sum, i, j, k);
+    return job_fma(&job->schedule, p.value, p.factor, reg);
 }
 
 void job_finish(const struct job *job, size_t i, size_t j, const float *total,

@@ -75,6 +75,16 @@ uint32_t job_add_integers(const struct job *job, uint32_t a, uint32_t b);
    order of k says. */
 uint32_t job_sum(const struct job *job, size_t sequence, int added, uint32_t sum);
 
+/* A promotion: the register becomes factor * value + register, rounded once, where factor
+   * value stands for a b times the sum of accumulator 0.  All are FP32 encodings. */
+struct promotion {
+    uint32_t factor, value, a, b;
+};
+
+/* The promotion of this sum of output (i, j), whose last k is near `k`. */
+struct promotion job_promotion(const struct job *job, uint32_t sum, size_t i, size_t j,
+                               size_t k);
+
 /* The register after accumulator 0 of output (i, j), whose last k is near `k`, is
    promoted: sum + register, with the factors of A and B if they are applied here. */
 uint32_t job_promote(const struct job *job, uint32_t sum, uint32_t reg, size_t i,

@@ -152,6 +152,20 @@ extern const struct chip chips[]; /* ended by a row whose name is NULL */
    such a row, fma/f32 (its vector units).  NULL if there is none. */
 const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format *input);
 
+/* The same with block scales of the format `scale`, one for each `block` k; the row of
+   this name only if it has these operands. */
+const struct bitcut_unit *unit_find_scaled(const char *name,
+                                           const struct bitcut_format *input,
+                                           const struct bitcut_format *scale,
+                                           size_t block);
+
+struct bitcut_quantizer;
+
+/* Where the factors of a quantizer are applied on a unit: by the unit if it has block
+   scales, otherwise at promotions if they belong to blocks of k, otherwise by steps. */
+enum bitcut_scaling unit_scaling(const struct bitcut_unit *u,
+                                 const struct bitcut_quantizer *q);
+
 /* The first row for operands in the formats `a` and `b` that belongs to the architecture
    and family of u (the name up to the first '.': "hopper/mma"), with its accumulator
    format, or for integers an integer accumulator, and no block scales.  NULL if there is

@@ -7,7 +7,10 @@
 
 enum watch_kind {
     WATCH_INSTRUCTION, /* accumulator = unit(a, b, before)                              */
-    WATCH_PROMOTION,   /* promoted sum = before + accumulator 0, which then becomes +0  */
+    WATCH_BEGIN,       /* accumulator 0 starts from C or the bias: before, as after in its
+                          format                                                        */
+    WATCH_PROMOTION,   /* promoted sum = before + factor * value, rounded once, for
+                          accumulator 0, which then becomes +0                          */
     WATCH_SCALING,     /* accumulator = before times 2^-s, where s is the scale of the
                           plan                                                          */
     WATCH_ZEROING,     /* accumulator = +0, whatever it was before                      */
@@ -15,6 +18,7 @@ enum watch_kind {
                           promoted sum, if there is one accumulator and it is promoted  */
     WATCH_FOLD,        /* the sum becomes before times 2^-s + the accumulator; or + the
                           promoted sum, if this is accumulator 0 and it is promoted     */
+    WATCH_JOIN,        /* C or the bias is added to the sum before                      */
     WATCH_SUM,         /* the sum is retained, in the format of sums; then accumulators
                           and the promoted sum become +0                                */
     WATCH_ADDITION,    /* the last two retained sums are added                          */
@@ -28,7 +32,11 @@ struct watch_event {
     int term, accumulator;          /* INSTRUCTION, SCALING, ZEROING, FOLD */
     const struct bitcut_unit *unit; /* INSTRUCTION: the unit,              */
     const struct number *a, *b;     /* and its operands, as the unit reads them */
+    const struct number *scale_a, *scale_b; /* and their block scales, or NULL  */
     uint64_t before, after;
+    uint32_t factor, value; /* PROMOTION: the operands of the multiply-add,         */
+    uint32_t factor_a, factor_b; /* which stand for factor_a factor_b times accumulator
+                                    0                                                   */
 };
 
 /* `see` is called for each event, in the order of the events. */

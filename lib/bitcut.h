@@ -331,19 +331,38 @@ void bitcut_quantizer_blocks(size_t *line_blocks, size_t *k_blocks,
                              const struct bitcut_quantizer *quantizer, size_t lines,
                              size_t k) BITCUT_NONNULL(1, 2, 3);
 
+/* What a quantizer keeps of a matrix x.  x' stands for the elements times the scales of
+   their blocks and of the matrix, exactly. */
+struct bitcut_quantization {
+    size_t size;      /* sizeof this struct, as the caller was compiled                 */
+    size_t elements;  /* elements of the matrix                                         */
+    double error;     /* ||x - x'|| / ||x||, Frobenius norms; 0 if x is zero            */
+    double bits;      /* -log2 of `error`; infinite if it is 0                          */
+    double retained;  /* mean of the retained bits of elements other than zero, of 24;
+                         NaN if x is zero                                               */
+    double max_error; /* largest |x - x'| / |x| of these elements; 0 if x is zero       */
+    size_t zeros;     /* elements that became zero and were not zero                    */
+    size_t saturated; /* elements whose quotient was too large for the format           */
+    size_t subnormal; /* elements that became subnormal numbers of the format           */
+    double scale_min, scale_max; /* smallest and largest scale of a block; NaN without
+                                    blocks                                              */
+    double matrix_scale; /* scale of the matrix; 1 if the quantizer has none            */
+};
+
 /* Quantize a matrix: A, or B transposed.
 
-   Returns: BITCUT_OK; BITCUT_BAD_ARGUMENT if an element is an infinity or a NaN; then
-            nothing is written.
+   Returns: BITCUT_OK; BITCUT_BAD_ARGUMENT if an element is an infinity or a NaN, or the
+            size of the struct is unknown; then nothing is written.
    Args:    quantizer: the quantizer.
             lines, k:  size of x: rows of A or columns of B, and k.
    In:      x: lines x k FP32 encodings, the k of a line one after the other.
-   Out:     elements:     lines x k FP32 encodings of values of the element format.  May be
-                          x.
+   Out:     elements:     lines x k FP32 encodings of values of the element format, or
+                          NULL.  May be x.
             scales:       FP32 encodings of values of the scale format, [block of
-                          lines][block of k].
+                          lines][block of k], or NULL.
             matrix_scale: FP32 encoding of the scale of the matrix; 1 if the quantizer has
-                          none.
+                          none.  Or NULL.
+            kept:         what the quantizer keeps of x, or NULL.
             why:          text for people, or NULL.
    - x is approximately element times scale of its block times matrix_scale.
    - The element is the quotient of x and (scale times matrix_scale), both rounded to FP32,
@@ -351,16 +370,20 @@ void bitcut_quantizer_blocks(size_t *line_blocks, size_t *k_blocks,
      become the largest value.
    - A block of zeros has the scale 1.  A scale that would round to 0 is the smallest value
      above 0.  A scale that is too large is the largest value of its format.
+   - An element retains 24 bits if it is exact.  Otherwise it retains 23 - floor(log2 of its
+     error in ulps of x) bits, at least 0, as bitcut_split_measure() counts them.
+   - Elements of integer formats have no subnormal numbers.
    - `bitcut list quantizers` has the formats, the blocks, the rule for scales, and the
      source of each quantizer.
    - In a GEMM, scale_a and scale_b take the scales, with `lines` and `depth` of the row;
      alpha takes the product of the scales of the matrices. */
 enum bitcut_status bitcut_quantize(uint32_t *elements, uint32_t *scales,
                                    uint32_t *matrix_scale,
+                                   struct bitcut_quantization *kept,
                                    const struct bitcut_quantizer *quantizer,
                                    const uint32_t *x, size_t lines, size_t k,
                                    char why[BITCUT_TEXT_MAX]) BITCUT_CHECK_RESULT
-    BITCUT_NONNULL(3, 4);
+    BITCUT_NONNULL(5);
 
 /* Split an FP32 value into parts, the high part first.
 
@@ -1168,8 +1191,9 @@ bool bitcut_fit_value(struct bitcut_field *value, const struct bitcut_fit *found
 /* --- where an error comes from, and what it may be -------------------------------- */
 
 /* One part of the error, over all outputs, in u (|alpha| |A||B| + |beta C|), u the unit
-   roundoff of the format of D, 2^-24 for f32.  The members are NaN if there are no
-   outputs. */
+   roundoff of the format of D, 2^-24 for f32.  With a bias, factors, a start or other
+   steps, the sum of the magnitudes of all terms takes the place of |alpha| |A||B| + |beta
+   C|.  The members are NaN if there are no outputs. */
 struct bitcut_part {
     double mean; /* signed mean             */
     double rms;  /* root of the mean square */
@@ -1181,21 +1205,27 @@ struct bitcut_part {
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM i; or the GEMM
-            has a bias, factors, a start or other steps of an epilogue.
+            has groups, or integers.
             BITCUT_NO_MEMORY.
    Args:    count:   number of parts wanted.
             i:       position of the GEMM in the batch.
             threads: number of threads.
-   In:      gemm:    the GEMM.  Of D only the format is read; its rounding belongs to the
-                     part "epilogue".
+   In:      gemm:    the GEMM.  Of D only the format is read.
    Out:     parts:   parts[p] is part p, for p < count.  The entry after the last part is
                      the error itself; later entries are NaN.
             why:     the reason.
    - For each output the parts add up to its error exactly (the manual, "Error budget").
+   - The error is D less the exact alpha A B + beta C.  With a bias, factors, a start or
+     other steps, it is D less the exact value of all steps, as for bitcut_gemm_judge().
+   - Of alpha A B + beta C, the rounding to the format of D belongs to the part "epilogue",
+     and the parts "factors", "start" and "result" are 0.  With a bias, factors, a start or
+     other steps, it belongs to the part "result".
+   - relu, clamp and saturate apply to the exact value, too, so they have no part.  An error
+     that they remove is in no part.  amax is not written.
    - If m n k <= 2^30, all outputs count.  Otherwise a sample of outputs counts, spread
      evenly, with 2^30 products in total.
-   - An output does not count if an input, a part of a split, a sum or the result is
-     infinite or NaN.
+   - An output does not count if an input, a part of a split, a sum, a value between two
+     steps or the result is infinite or NaN.
    - The result is the same for any number of threads. */
 enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
                                  const struct bitcut_gemm *gemm, size_t i, int threads,
@@ -1420,16 +1450,25 @@ enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
 
 /* --- which recipe will do --------------------------------------------------------- */
 
-/* Options of bitcut_advise().  A member that is 0 has its default. */
+/* Options of bitcut_advise().  A member that is 0 has its default.  A struct may end before
+   "Since size 2". */
 struct bitcut_advice_options {
     size_t size;        /* sizeof this struct, as the caller was compiled              */
     const char *metric; /* "relres" or "backward_max"; NULL: relres                    */
     double want;        /* largest acceptable value of the metric; 0: 10^-6 of relres,
                            16 of backward_max                                          */
     uint64_t seed;      /* seed of the sample of outputs                               */
+
+    /* Since size 2. */
+    const struct bitcut_quantizer *quantize_a, *quantize_b; /* quantizers of A and B in every
+                                                               GEMM; NULL: not quantized */
+    bool quantizers; /* whether every row of `bitcut list quantizers` is tried, too, for A
+                        and B, on units that multiply its elements; only without
+                        quantize_a and quantize_b                                      */
 };
 
-/* Result of bitcut_advise(). */
+/* Result of bitcut_advise().  A struct may end before "Since size 2"; then these members
+   are not written. */
 struct bitcut_advice {
     size_t size;    /* sizeof this struct, as the caller was compiled                 */
     bool reaches;   /* whether the GEMM that is returned reaches `want`; otherwise it
@@ -1443,6 +1482,14 @@ struct bitcut_advice {
     double bound;   /* error bound of the second sample; NaN: there is no bound       */
     size_t outputs, checks; /* sizes of the two samples                               */
     size_t tried;           /* number of GEMMs tried                                  */
+
+    /* Since size 2. */
+    const struct bitcut_quantizer *quantize_a, *quantize_b; /* of A and B; NULL: not
+                                                               quantized               */
+    double quantization; /* metric that quantization alone gives to the first sample: of
+                            the exact product of the quantized operands; NaN: none     */
+    double rounding;     /* metric that the rounding of D to its format alone gives to it:
+                            of the rounded exact product; NaN: f32                     */
 };
 
 /* Find the recipe and unit that multiply A B accurately enough with the fewest products.
@@ -1450,12 +1497,15 @@ struct bitcut_advice {
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm() for A and B; `count` is not 1; a size is
             0; the size of a struct is unknown; the metric is unknown; `want` is negative
-            or NaN; or no GEMM of the recipe runs on the unit.
+            or NaN; D cannot have its format; `quantizers` is set together with a
+            quantizer; an element that is quantized is not finite; the GEMM has groups, a
+            bias, factors, a start or steps of an epilogue; or no GEMM of the recipe runs
+            on the unit.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.
    Args:    threads: number of threads.
-   In:      gemm:    the GEMM.  Its sizes, A and B are read.  A recipe or unit that is set
-                     is the only one tried.
+   In:      gemm:    the GEMM.  Its sizes, A, B and the format of D are read.  A recipe or
+                     unit that is set is the only one tried.
             options: the options, or NULL.
    Out:     to:      the result, or NULL; written only on success.
             found:   the GEMM with nothing open, or NULL; written only on success.
@@ -1463,6 +1513,13 @@ struct bitcut_advice {
                      smallest error if none does.
             why:     the reason.
    - If the unit is NULL, every chip of `bitcut list chips` is tried.
+   - Errors are those of D, rounded to its format, against the exact A B of the operands as
+     they are given, so they include what quantization makes.  With quantizers or a D of
+     fewer bits than f32 there is no bound.
+   - If the result has quantizers, `found` has the unit and where the factors are applied,
+     and no factors: bitcut_quantize() makes them and the elements.
+   - Quantized operands are not equilibrated.  A quantizer runs on a unit with its block
+     scales if there is one.
    - The manual, "bitcut advise", says what is tried and what a product costs.
    - The result is the same for any number of threads. */
 enum bitcut_status bitcut_advise(struct bitcut_advice *to, struct bitcut_gemm *found,

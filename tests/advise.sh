@@ -157,6 +157,38 @@ split_of_file() {
 }
 
 ok_if_empty "split -a counts the values of a file" "$(split_of_file)"
+
+# Of a quantizer: with one scale, 448/448 = 1, e4m3 holds 448, 1 and 2^-9, the least subnormal
+# number; 1.0625 and -3.3 lose bits, 2^-12 becomes zero.  As B, the scales belong to columns.
+split_of_quantizer() {
+    printf '%%%%MatrixMarket matrix array real general\n3 2\n448\n1\n-3.3\n1.953125e-3\n1.0625\n2.44140625e-4\n' > q.mtx
+    run 0 split -a q.mtx --quantize fp8-tensor --json
+    expect quantizer fp8-tensor
+    [ "$(for key in elements zeros saturated subnormal scale_min scale_max matrix_scale; do
+        value $key
+    done | tr '\n' ' ')" = "6 1 0 1 1.0 1.0 1.0 " ] || cat out
+    # -3.3 becomes -3.25, 13421773 - 13631488 ulps of 2^-22: 23 - 17; 1.0625 becomes 1, 2^19 ulps
+    expect retained 13.666666666666666
+    expect max_error 1.0
+    run 0 split -a q.mtx --quantize fp8-rows --json
+    expect elements 6
+    expect scale_max 1.0
+    rows=$(value subnormal)
+    run 0 split -a q.mtx --quantize fp8-rows --as-b --json
+    [ "$rows $(value subnormal)" = "1 0" ] || cat out
+    run 0 split -a q.mtx --quantize mxfp8
+    grep -q '^retained  *[0-9.]' out || cat out
+    for bad in '--quantize fp8-rows' '-a q.mtx --as-b' '-a q.mtx --quantize fp9' \
+               '-a q.mtx --quantize mxfp8 --split half' '-a q.mtx --quantize mxfp8 --plot x.svg' \
+               '-a q.mtx --quantize mxfp8 --unit h100' '-a q.mtx --quantize mxfp8 --samples 5'; do
+        # shellcheck disable=SC2086 # words
+        run 2 split $bad
+    done
+    printf '%%%%MatrixMarket matrix array real general\n1 1\ninf\n' > inf.mtx
+    run 2 split -a inf.mtx --quantize mxfp8
+}
+
+ok_if_empty "split --quantize says what a quantizer keeps" "$(split_of_quantizer)"
 if [ -n "$python" ]; then
     ok_if_empty "advice for K-means holds" "$(kmeans)"
     exhaustive "advice for activations with outliers holds" outliers

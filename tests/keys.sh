@@ -146,8 +146,10 @@ runs > out 2>&1 || cat out >> run.failed
         --seeds 5
     prints advise advise -a A.npy -b B.npy --unit h100
     prints advise advise -a A.npy --unit mi210
+    prints advise advise -a A.npy -b B.npy --unit h100 --quantize-a fp8-rows --format-d bf16
     prints split split --from 0 --to 0
     prints split split -a A.npy
+    prints quantized split -a A.npy --quantize nvfp4
     prints mma mma --unit hopper/mma.m16n8k4.f32.tf32 -a "$set/A.npy" -b "$set/B.npy" \
         -c "$set/C.npy" -o M.npy
     prints replay replay changed
@@ -195,10 +197,11 @@ every_line() {
     unread explain -a A.npy -b B.npy -d D2.npy --recipe legemm --seconds 1
     unread tolerance --recipe legemm --unit h100 -a A.npy -b B.npy -d D.npy --power 1 --seeds 5
     unread advise -a A.npy -b B.npy --unit h100 --unit mi210
+    unread advise -a A.npy -b B.npy --unit h100 --quantizers --format-d bf16 --want 0.1
 }
 
-echo 1..23
-ok_if_empty "gemm" "$(same gemm gemm gemm_batch 'a GEMM' metrics budget 'may emulated')"
+echo 1..24
+ok_if_empty "gemm" "$(same gemm gemm gemm_batch 'a GEMM' metrics budget 'split of a quantizer' 'may emulated')"
 ok_if_empty "verify" "$(same verify verify verify_batch 'a GEMM' budget)"
 ok_if_empty "explain" "$(same explain explain 'a GEMM')"
 ok_if_empty "explain --probe" "$(same probed 'probe of a program')"
@@ -206,6 +209,7 @@ ok_if_empty "bound" "$(same bound bound 'a GEMM')"
 ok_if_empty "tolerance" "$(same tolerance tolerance 'a GEMM')"
 ok_if_empty "advise" "$(same advise advise)"
 ok_if_empty "split" "$(same split split)"
+ok_if_empty "split --quantize" "$(same quantized 'split of a quantizer' 'may split')"
 ok_if_empty "mma" "$(same mma mma)"
 ok_if_empty "convert" "$(same convert convert)"
 ok_if_empty "replay" "$(same replay replay 'a difference')"

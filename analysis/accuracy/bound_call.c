@@ -25,14 +25,13 @@ struct call {
 };
 
 static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *gemm,
-                                    size_t i, bool plain, int threads, struct fault *f)
+                                    size_t i, const char *what, int threads,
+                                    struct fault *f)
 {
     *to = (struct call){ .gemm = { .size = 0 } };
-    enum bitcut_status status =
-        plain ? gemm_take_plain(&to->gemm, gemm, "the error budget", f)
-              : gemm_take(&to->gemm, gemm, f);
+    enum bitcut_status status = gemm_take(&to->gemm, gemm, f);
     if (status == BITCUT_OK && to->gemm.offsets)
-        status = fault_set(f, BITCUT_BAD_ARGUMENT, "a bound does not take groups");
+        status = fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not take groups", what);
     if (status == BITCUT_OK) epilogue_leave_amax(&to->gemm);
     if (status == BITCUT_OK) status = gemm_plan_on_unit(&to->plan, &to->gemm, f);
     if (status == BITCUT_OK && (i >= to->gemm.count || threads < 0))
@@ -51,8 +50,8 @@ static enum bitcut_status find_budget(struct bitcut_part *parts, size_t count,
                                       const struct call *c, int threads, struct fault *f)
 {
     const struct gemm_data *const d = &c->data;
-    const struct budget_matrices matrices = { d->a.at,   d->b.at,   d->c.at,
-                                              c->gemm.m, c->gemm.n, c->gemm.k };
+    const struct budget_matrices matrices = { d->a.at,   d->b.at,   d->c.at, c->gemm.m,
+                                              c->gemm.n, c->gemm.k, d };
     struct budget_summary b;
     const struct progress *const progress = progress_of_thread();
     const enum bitcut_status status =
@@ -73,7 +72,7 @@ enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
 {
     struct call c;
     struct fault f;
-    enum bitcut_status status = call_take(&c, gemm, i, true, threads, &f);
+    enum bitcut_status status = call_take(&c, gemm, i, "the error budget", threads, &f);
     if (status == BITCUT_OK && count && !parts)
         status =
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of parts must not be NULL");
@@ -178,7 +177,7 @@ enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, s
         name ? table_find(TABLE(bounds), name) : &bounds[BOUND_ALIGNED];
     struct call c;
     struct fault f;
-    enum bitcut_status status = call_take(&c, gemm, i, false, threads, &f);
+    enum bitcut_status status = call_take(&c, gemm, i, "a bound", threads, &f);
     if (status == BITCUT_OK && !row)
         status = fault_set(&f, BITCUT_BAD_ARGUMENT, "unknown bound");
     if (status == BITCUT_OK && !limit && c.gemm.m && c.gemm.n)

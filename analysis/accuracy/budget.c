@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/accuracy/budget_watch.h"
-#include "analysis/accuracy/budget_parts.h"
+#include "analysis/accuracy/budget_account.h"
 #include "analysis/accuracy/short_result.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
@@ -21,81 +20,19 @@ const struct budget_row budget_rows[] = {
     { "accumulation",   "sums rounded to the format of the accumulator" },
     { "promotion",      "accumulators added to FP32 sums and to each other" },
     { "slices",         "sums of lanes and slices added" },
-    { "epilogue",       "inverse scaling of rows and columns, alpha, beta and C, and the "
-                        "last roundings, to FP32 and to the format of D" },
+    { "epilogue",       "inverse scaling of rows and columns, each step rounded to FP32, and "
+                        "without further parts the rounding to the format of D" },
+    { "factors",        "factors of A and B, on elements and at promotions, rounded" },
+    { "start",          "C or the bias from which sums start, rounded, and its addition to a "
+                        "slice" },
+    { "result",         "roundings to the format of D, by steps and the last one" },
     { 0 }
 };
 /* clang-format on */
 
-/* All exact values of one output. */
-struct account {
-    mpz_t stage[STAGES], part[BUDGET_PARTS], error, value;
-};
-
-static void account_init(struct account *x)
+bool budget_has_part(const struct bitcut_gemm *g, enum budget_part part)
 {
-    for (int i = 0; i < STAGES; i++) mpz_init(x->stage[i]);
-    for (int i = 0; i < BUDGET_PARTS; i++) mpz_init(x->part[i]);
-    mpz_inits(x->error, x->value, NULL);
-}
-
-static void account_clear(struct account *x)
-{
-    for (int i = 0; i < STAGES; i++) mpz_clear(x->stage[i]);
-    for (int i = 0; i < BUDGET_PARTS; i++) mpz_clear(x->part[i]);
-    mpz_clears(x->error, x->value, NULL);
-}
-
-/* The parts of the sum before the epilogue, then all parts as parts of D. */
-static void account_fill(struct account *x, const struct watcher *w,
-                         const struct bitcut_gemm *g, uint32_t c, int exponents)
-{
-    const struct budget_sums *const sum = &w->sum[0];
-    mpz_t y;
-    mpz_init(y);
-    for (int i = 1; i < STAGES; i++)
-        mpz_sub(x->part[BUDGET_REPRESENTATION + i - 1], x->stage[i], x->stage[i - 1]);
-    mpz_sub(x->part[BUDGET_DROPPED], sum->entry[BUDGET_SUM_PRODUCTS],
-            x->stage[STAGE_REAL]);
-    for (int i = BUDGET_SUM_ALIGNED; i < BUDGET_SUM_ENTRIES; i++)
-        mpz_set(x->part[BUDGET_ALIGNMENT + i - BUDGET_SUM_ALIGNED], sum->entry[i]);
-    mpz_set(x->value, x->stage[STAGE_EXACT]);
-    dyadic_shift(x->value, -exponents);
-    dyadic_multiply(x->value, g->alpha);
-    for (int i = 0; i < BUDGET_EPILOGUE; i++) {
-        if (mpz_sgn(x->part[i])) dyadic_shift(x->part[i], -exponents);
-        dyadic_multiply(x->part[i], g->alpha);
-    }
-    if (gemm_reads_c(g)) {
-        dyadic_set_f32(y, c);
-        dyadic_multiply(y, g->beta);
-        mpz_add(x->value, x->value, y);
-    }
-    mpz_clear(y);
-}
-
-/* The difference between D and alpha times the sum plus beta c.  It also checks that
-   nothing is missing. */
-static void account_close(struct account *x, const struct watcher *w, uint32_t d,
-                          const struct bitcut_gemm *g, uint32_t c, int exponents)
-{
-    mpz_t y;
-    mpz_init(y);
-    dyadic_set_f32(y, w->total);
-    if (mpz_sgn(y)) dyadic_shift(y, -exponents);
-    dyadic_multiply(y, g->alpha);
-    if (gemm_reads_c(g)) {
-        dyadic_set_f32(x->error, c);
-        dyadic_multiply(x->error, g->beta);
-        mpz_add(y, y, x->error);
-    }
-    dyadic_set_f32(x->error, d);
-    mpz_sub(x->part[BUDGET_EPILOGUE], x->error, y);
-    mpz_sub(x->error, x->error, x->value);
-    mpz_set(y, x->error);
-    for (int i = 0; i < BUDGET_PARTS; i++) mpz_sub(y, y, x->part[i]);
-    assert(mpz_sgn(y) == 0);
-    mpz_clear(y);
+    return part <= BUDGET_EPILOGUE || gemm_is_extended(g);
 }
 
 /* The drift of D. */
@@ -117,10 +54,21 @@ static void settle_drift(struct budget_output *to, const struct watcher *w,
     to->drift_spread = sqrt(d.squares);
 }
 
-/* The magnitude of exact_gemm() (lib/exact/exact.h) for one output. */
-static double size_of(const struct bitcut_gemm *g, const struct budget_lines *x)
+/* The magnitude of exact_gemm() (lib/exact/exact.h) for one output, or that of all steps.
+ */
+static double size_of(const struct bitcut_gemm *g, const struct epilogue_values *steps,
+                      const struct budget_lines *x)
 {
     double size = 0;
+    if (gemm_is_extended(g)) {
+        const bool by_steps = g->scaling == BITCUT_SCALING_EPILOGUE;
+        for (size_t p = 0; p < x->k; p++)
+            size += fabs(value_of_float(x->a[p]) * value_of_float(x->b[p]) *
+                         (by_steps ? 1
+                                   : value_of_float(line_factor(&x->factors_a, p)) *
+                                         value_of_float(line_factor(&x->factors_b, p))));
+        return epilogue_exact(steps, (struct exact_output){ 0, size }, 0, 0).magnitude;
+    }
     for (size_t p = 0; p < x->k; p++)
         size += fabs(value_of_float(x->a[p]) * value_of_float(x->b[p]));
     size *= fabs(value_of_float(g->alpha));
@@ -132,15 +80,37 @@ static bool inputs_finite(const struct bitcut_gemm *g, const struct budget_lines
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     bool all = format_is_finite(f32, g->alpha) && format_is_finite(f32, g->beta) &&
+               format_is_finite(f32, g->scale_d) && format_is_finite(f32, x->bias) &&
                (!gemm_reads_c(g) || format_is_finite(f32, x->c));
     for (size_t p = 0; p < x->k; p++)
-        all &= format_is_finite(f32, x->a[p]) && format_is_finite(f32, x->b[p]);
+        all &= format_is_finite(f32, x->a[p]) && format_is_finite(f32, x->b[p]) &&
+               format_is_finite(f32, line_factor(&x->factors_a, p)) &&
+               format_is_finite(f32, line_factor(&x->factors_b, p));
     return all;
 }
 
-static enum bitcut_status settle_account(struct budget_output *to,
-                                         const struct watcher *w,
+/* The GEMM of one output, whose D is an FP32 value before its last rounding. */
+static struct bitcut_gemm gemm_of_output(const struct bitcut_gemm *g, uint32_t *d,
+                                         const struct budget_lines *x)
+{
+    struct bitcut_gemm one = *g;
+    gemm_set_dense(&one, d, 1, 1, x->k, x->a, x->b, &x->c);
+    one.d.format = g->d.format;
+    if (gemm_has_bias(g)) one.bias = (struct bitcut_matrix){ .at = &x->bias };
+    if (x->factors_a.at)
+        one.scale_a =
+            (struct bitcut_scales){ { .at = x->factors_a.at }, 1, x->factors_a.depth };
+    if (x->factors_b.at)
+        one.scale_b = (struct bitcut_scales){
+            { .at = x->factors_b.at, .ld = x->factors_b.stride }, 1, x->factors_b.depth
+        };
+    epilogue_leave_amax(&one);
+    return one;
+}
+
+static enum bitcut_status settle_account(struct budget_output *to, struct watcher *w,
                                          const struct bitcut_gemm *g,
+                                         const struct epilogue_values *steps,
                                          const struct budget_lines *x, bool texts)
 {
     const int exponents =
@@ -149,38 +119,70 @@ static enum bitcut_status settle_account(struct budget_output *to,
     bool enough = true;
     account_init(&all);
     budget_stage_sums(all.stage, x->values_a, x->values_b);
-    account_fill(&all, w, g, x->c, exponents);
-    account_close(&all, w, to->d, g, x->c, exponents);
-    settle_drift(to, w, g, exponents);
-    for (int i = 0; i < BUDGET_PARTS; i++) {
-        to->part[i] = dyadic_value(all.part[i]);
-        if (texts) enough &= (to->exact[i] = dyadic_text(all.part[i])) != NULL;
+    const char *const what =
+        account_fill(&all, w, steps, gemm_is_extended(g), exponents, to->d);
+    if (what) watcher_end(w, what, -1);
+    else if (gemm_is_extended(g))
+        to->drift = to->drift_mean = to->drift_spread = (double)NAN;
+    else settle_drift(to, w, g, exponents);
+    for (int i = 0; i < BUDGET_PARTS && !what; i++) {
+        to->part[i] = account_number(&all, all.part[i]);
+        if (texts) enough &= (to->exact[i] = account_text(&all, all.part[i])) != NULL;
     }
-    to->error = dyadic_value(all.error);
-    to->value = dyadic_value(all.value);
+    if (!what) {
+        to->error = account_number(&all, all.error);
+        to->value = account_number(&all, all.value);
+    }
+    to->event = w->event;
     account_clear(&all);
     return enough ? BITCUT_OK : BITCUT_NO_MEMORY;
 }
 
 /* The same with given values. */
-static enum bitcut_status settle(struct budget_output *to, const struct watcher *w,
+static enum bitcut_status settle(struct budget_output *to, struct watcher *w,
                                  const struct bitcut_gemm *g,
+                                 const struct epilogue_values *steps,
                                  const struct budget_lines *x, bool texts,
                                  struct fault *f)
 {
     struct budget_lines lines = *x;
     struct budget_values *own[2] = { NULL, NULL };
     if (!x->values_a)
-        lines.values_a = own[0] = budget_values_make(w->plan, BITCUT_A, x->a, x->k);
+        lines.values_a = own[0] =
+            budget_values_make(w->plan, BITCUT_A, x->a, x->k, &x->factors_a);
     if (!x->values_b)
-        lines.values_b = own[1] = budget_values_make(w->plan, BITCUT_B, x->b, x->k);
+        lines.values_b = own[1] =
+            budget_values_make(w->plan, BITCUT_B, x->b, x->k, &x->factors_b);
     const enum bitcut_status status = lines.values_a && lines.values_b
-                                          ? settle_account(to, w, g, &lines, texts)
+                                          ? settle_account(to, w, g, steps, &lines, texts)
                                           : BITCUT_NO_MEMORY;
     free(own[0]);
     free(own[1]);
     return status == BITCUT_OK ? status
                                : fault_set(f, status, "not enough memory for a budget");
+}
+
+/* Run the GEMM of one output with a watcher, and settle what it saw. */
+static enum bitcut_status watch_output(struct budget_output *to, struct watcher *w,
+                                       const struct bitcut_gemm *one,
+                                       const struct epilogue_values *steps,
+                                       const struct budget_lines *x, bool texts,
+                                       struct fault *f)
+{
+    const struct gemm_watch watch = { watcher_see, w };
+    const struct gemm_options options = { .threads = 1,
+                                          .watch = &watch,
+                                          .unrounded = true };
+    to->size = size_of(one, steps, x);
+    if (!inputs_finite(one, x)) watcher_end(w, "an input is infinite or NaN", -1);
+    const enum bitcut_status status = gemm_run_plan(one, w->plan, &options, f);
+    if (status != BITCUT_OK) return status;
+    if (!x->k) watcher_empty(w);
+    result_round(&to->d, 1, one->d.format);
+    if (!w->event.what && !format_is_finite(&formats[FORMAT_F32], to->d))
+        watcher_end(w, "the result overflows", -1);
+    to->event = w->event;
+    return w->event.what ? BITCUT_OK : settle(to, w, one, steps, x, texts, f);
 }
 
 static enum bitcut_status one_budget(struct budget_output *to,
@@ -189,23 +191,16 @@ static enum bitcut_status one_budget(struct budget_output *to,
                                      const struct budget_lines *x, bool texts,
                                      struct fault *f)
 {
+    const struct bitcut_gemm one = gemm_of_output(g, &to->d, x);
+    struct epilogue_values steps = { .c = NULL };
     struct watcher *const w = watcher_new(plan);
-    const struct gemm_watch watch = { watcher_see, w };
-    const struct gemm_options options = { .threads = 1, .watch = &watch };
-    struct bitcut_gemm one = *g;
-    enum bitcut_status status = BITCUT_NO_MEMORY;
-    *to = (struct budget_output){ .size = size_of(g, x), .format = g->d.format };
-    if (!w) return fault_set(f, status, "not enough memory for a budget");
-    if (!inputs_finite(g, x)) watcher_end(w, "an input is infinite or NaN", -1);
-    gemm_set_dense(&one, &to->d, 1, 1, x->k, x->a, x->b, &x->c);
-    status = gemm_run_plan(&one, plan, &options, f);
-    if (status == BITCUT_OK) result_round(&to->d, 1, g->d.format);
-    if (status == BITCUT_OK && !w->event.what &&
-        !format_is_finite(&formats[FORMAT_F32], to->d))
-        watcher_end(w, "the result overflows", -1);
-    to->event = w->event;
-    if (status == BITCUT_OK && !w->event.what) status = settle(to, w, g, x, texts, f);
-    watcher_free(w);
+    *to = (struct budget_output){ .format = g->d.format };
+    const enum bitcut_status status =
+        w && epilogue_make(&steps, &one, 0, F32_NAN, false, 1)
+            ? watch_output(to, w, &one, &steps, x, texts, f)
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a budget");
+    epilogue_clear(&steps);
+    if (w) watcher_free(w);
     return status;
 }
 

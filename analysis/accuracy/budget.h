@@ -9,7 +9,10 @@
 
 /* The parts of an error.  Each part is the difference of two exact values.  The first
    value is alpha A B + beta C, the last one is D, so the parts add up to the error.  The
-   comment of a part names the step between the two values. */
+   comment of a part names the step between the two values.  With a bias, factors, a start
+   or other steps, the first value is the exact value of all steps, as for
+   bitcut_gemm_judge().  A limit (relu, clamp, saturate) applies to both values of a
+   difference. */
 enum budget_part {
     BUDGET_REPRESENTATION, /* parts of a split in place of A and B, with unlimited
                               exponents */
@@ -20,8 +23,12 @@ enum budget_part {
     BUDGET_ACCUMULATION, /* sums rounded to accumulators */
     BUDGET_PROMOTION,    /* accumulators added to FP32 sums, and to each other */
     BUDGET_SLICES,       /* sums of lanes and slices added */
-    BUDGET_EPILOGUE, /* rows and columns scaled back, alpha, beta, C, last rounding, and
-                        the rounding of D to its format */
+    BUDGET_EPILOGUE, /* rows and columns scaled back, each step rounded to FP32, and for
+                        alpha A B + beta C the rounding of D to its format */
+    /* with a bias, factors, a start or other steps: */
+    BUDGET_FACTORS, /* factors of A and B on elements and at promotions */
+    BUDGET_START,   /* C or the bias from which sums start, and its addition to a slice */
+    BUDGET_RESULT,  /* roundings to the format of D, by steps and the last one */
     BUDGET_PARTS
 };
 
@@ -31,6 +38,17 @@ struct budget_row {
 
 extern const struct budget_row budget_rows[BUDGET_PARTS + 1]; /* by part; ended by NULL */
 
+/* Whether a part may differ from 0: the parts after BUDGET_EPILOGUE may only for a GEMM
+   with a bias, factors, a start or other steps. */
+bool budget_has_part(const struct bitcut_gemm *g, enum budget_part part);
+
+/* Whether a part with this largest magnitude is listed: the parts after BUDGET_EPILOGUE
+   are not if they are 0. */
+static inline bool budget_lists(int part, double most)
+{
+    return part <= BUDGET_EPILOGUE || part == BUDGET_PARTS || !(most == 0);
+}
+
 /* Why an output has no finite sum. */
 struct budget_event {
     const char *what; /* NULL: the sum is finite */
@@ -38,17 +56,18 @@ struct budget_event {
     size_t at;        /* instructions done before the event */
 };
 
-/* The error budget of one output, alpha sum + beta c. */
+/* The error budget of one output. */
 struct budget_output {
     struct budget_event event;
     double part[BUDGET_PARTS], error; /* rounded to nearest in binary64 */
     char *exact[BUDGET_PARTS];        /* as "m*2^e", if asked for; else NULL */
-    double size;                      /* |alpha| |A| |B| + |beta c|          */
+    double size; /* |alpha| |A| |B| + |beta c|, or the magnitudes of all steps' terms */
+    /* the next three are NaN with a bias, factors, a start or other steps */
     double drift; /* bound on what rounding moved D by: everything except the error of
                      parts and of dropped products */
     double drift_mean;   /* mean movement by rounding, by a model (budget_watch.h) */
     double drift_spread; /* root of the sum of squares around that mean */
-    double value;        /* alpha A B + beta C                  */
+    double value;        /* alpha A B + beta C, or the exact value of all steps */
     uint32_t d;          /* FP32 encoding                       */
     const struct bitcut_format *format; /* format of D; NULL: f32 */
 };
@@ -56,17 +75,32 @@ struct budget_output {
 /* The values for which the parts of a row of A or a column of B stand. */
 struct budget_values;
 
-/* Returns NULL if memory runs out; free() releases the result.  The row or column must
-   stay where it is. */
+/* The factors of a row of A or a column of B, FP32 encodings: factor i of the blocks of
+   `depth` k (0: all k) is at[i stride].  at NULL: there are none. */
+struct line_factors {
+    const uint32_t *at;
+    size_t stride, depth;
+};
+
+static inline uint32_t line_factor(const struct line_factors *x, size_t k)
+{
+    return x->at ? x->at[x->depth ? k / x->depth * x->stride : 0] : 0x3f800000;
+}
+
+/* Returns NULL if memory runs out; free() releases the result.  The row or column and its
+   factors, if any, must stay where they are. */
 struct budget_values *budget_values_make(const struct gemm_plan *plan,
                                          enum bitcut_operand operand,
-                                         const uint32_t *line, size_t k);
+                                         const uint32_t *line, size_t k,
+                                         const struct line_factors *factors);
 
-/* A row of A, a column of B and an element of C, each contiguous. */
+/* A row of A, a column of B, each contiguous, an element of C and of the bias, and the
+   factors.  They take the place of the matrices of the GEMM. */
 struct budget_lines {
     const uint32_t *a, *b;
     size_t k;
-    uint32_t c;
+    uint32_t c, bias;
+    struct line_factors factors_a, factors_b;
     const struct budget_values *values_a, *values_b; /* NULL: computed on demand */
 };
 
@@ -100,10 +134,13 @@ struct budget_summary {
     size_t worst;
 };
 
+struct gemm_data;
+
 /* The matrices of one GEMM: FP32 encodings, row-major and contiguous. */
 struct budget_matrices {
     const uint32_t *a, *b, *c; /* c: NULL if beta is +-0 */
     size_t m, n, k;
+    const struct gemm_data *extra; /* its bias and factors, or NULL: there are none */
 };
 
 /* The budget of a GEMM on a unit, by its plan.  All outputs are computed if m n k is at

@@ -39,8 +39,8 @@ static size_t find_bad(struct bad_output *worst, size_t count, const struct comp
 static struct budget_matrices matrices_of(const struct budget_problem *q)
 {
     const struct gemm_data *const x = q->data;
-    return (struct budget_matrices){ x->a.at,   x->b.at,   x->c.at,
-                                     x->a.rows, x->b.cols, x->a.cols };
+    return (struct budget_matrices){ x->a.at,   x->b.at,   x->c.at, x->a.rows,
+                                     x->b.cols, x->a.cols, x };
 }
 
 static enum bitcut_status find_place(struct budget_place *to,
@@ -56,19 +56,16 @@ static enum bitcut_status find_worst(struct budget_answer *to,
                                      const struct gemm_options *options, struct fault *f)
 {
     const struct budget_problem *const q = to->problem;
-    const struct exact_update update = { q->gemm->alpha, q->gemm->beta, q->data->c.at };
     const size_t n = q->d->cols, most = smaller(q->worst, q->d->rows * n);
     struct bad_output *const bad = memory_allocate(most, sizeof *bad);
     struct judge j;
     to->worst = memory_allocate(most, sizeof *to->worst);
     enum bitcut_status status =
         bad && to->worst
-            ? judge_init(&j, &references[0], &q->data->a, &q->data->b, &update, options,
-                         f)
+            ? gemm_data_judge(&j, q->data, q->gemm, options, f)
             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the worst outputs");
     if (status == BITCUT_OK) {
         j.comparison.d = q->d->at;
-        j.comparison.format = q->gemm->d.format;
         const size_t found = find_bad(bad, most, &j.comparison);
         judge_clear(&j);
         for (size_t i = 0; i < found && status == BITCUT_OK; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Budgets of many outputs. */
 #include "analysis/accuracy/budget.h"
+#include "analysis/accuracy/gemm_data.h"
 #include "analysis/accuracy/short_result.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
@@ -43,6 +44,37 @@ static size_t output_at(const struct piece *c, size_t t)
     return spread_place(&c->sample, t);
 }
 
+/* The factors of row i of A, and of column j of B. */
+static struct line_factors factors_a(const struct budget_matrices *x, size_t i)
+{
+    const struct gemm_data *const g = x->extra;
+    if (!g || !g->scale_a.at) return (struct line_factors){ .at = NULL };
+    return (struct line_factors){ g->scale_a.at + i * g->scale_a.cols, 1, g->depth_a };
+}
+
+static struct line_factors factors_b(const struct budget_matrices *x, size_t j)
+{
+    const struct gemm_data *const g = x->extra;
+    if (!g || !g->scale_b.at) return (struct line_factors){ .at = NULL };
+    return (struct line_factors){ g->scale_b.at + j, g->scale_b.cols, g->depth_b };
+}
+
+/* Output (i, j), whose column of B is contiguous. */
+static struct budget_lines lines_of(const struct budget_matrices *x,
+                                    const uint32_t *column, size_t i, size_t j)
+{
+    const struct gemm_data *const g = x->extra;
+    return (struct budget_lines){ .a = x->a + i * x->k,
+                                  .b = column,
+                                  .k = x->k,
+                                  .c = x->c ? x->c[i * x->n + j] : 0,
+                                  .bias = g && g->bias.at
+                                              ? g->bias.at[g->bias_rows ? i : j]
+                                              : 0,
+                                  .factors_a = factors_a(x, i),
+                                  .factors_b = factors_b(x, j) };
+}
+
 /* Make the values of the rows and columns of the outputs, and release the others. */
 static bool make_values(struct prepared *p, const struct gemm_plan *plan,
                         const struct piece *c, int threads)
@@ -61,8 +93,11 @@ static bool make_values(struct prepared *p, const struct gemm_plan *plan,
             *to = NULL;
         }
         if (!p->used[i] || *to) continue;
-        *to = i < m ? budget_values_make(plan, BITCUT_A, p->x->a + i * k, k)
-                    : budget_values_make(plan, BITCUT_B, p->column + (i - m) * k, k);
+        const struct line_factors factors =
+            i < m ? factors_a(p->x, i) : factors_b(p->x, i - m);
+        *to = i < m ? budget_values_make(plan, BITCUT_A, p->x->a + i * k, k, &factors)
+                    : budget_values_make(plan, BITCUT_B, p->column + (i - m) * k, k,
+                                         &factors);
         if (*to) continue;
 #pragma omp atomic write
         enough = false;
@@ -90,9 +125,9 @@ static enum bitcut_status output_budget(struct budget_output *to,
 {
     const struct budget_matrices *const x = p->x;
     const size_t i = at / x->n, j = at % x->n;
-    const struct budget_lines lines = { x->a + i * x->k, p->column + j * x->k,
-                                        x->k,            x->c ? x->c[at] : 0,
-                                        p->a[i],         p->b[j] };
+    struct budget_lines lines = lines_of(x, p->column + j * x->k, i, j);
+    lines.values_a = p->a[i];
+    lines.values_b = p->b[j];
     return budget_one(to, g, plan, &lines, false, NULL);
 }
 
@@ -104,9 +139,7 @@ enum bitcut_status budget_at(struct budget_output *to, const struct bitcut_gemm 
     uint32_t *const column = memory_allocate(x->k, sizeof *column);
     if (!column) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a budget");
     for (size_t p = 0; p < x->k; p++) column[p] = x->b[p * x->n + j];
-    const struct budget_lines lines = {
-        .a = x->a + i * x->k, .b = column, .k = x->k, .c = x->c ? x->c[i * x->n + j] : 0
-    };
+    const struct budget_lines lines = lines_of(x, column, i, j);
     const enum bitcut_status status = budget_one(to, g, plan, &lines, true, f);
     free(column);
     return status;
@@ -158,12 +191,13 @@ static void take_output(struct budget_summary *to, const struct budget_output *x
     if (to->worst == to->total || error > *worst) to->worst = at, *worst = error;
 }
 
-static void finish(struct budget_summary *x)
+static void finish(struct budget_summary *x, const struct bitcut_gemm *g)
 {
     const double count = (double)(x->outputs - x->without);
     for (int i = 0; i <= BUDGET_PARTS; i++)
         for (int measure = 0; measure < BUDGET_MEASURES; measure++) {
             struct budget_statistics *const s = &x->part[i][measure];
+            if (i < BUDGET_PARTS && !budget_has_part(g, (enum budget_part)i)) continue;
             s->mean /= count;
             s->rms = sqrt(s->rms / count);
             if (count == 0) s->most = (double)NAN;
@@ -225,7 +259,7 @@ enum bitcut_status budget_gemm(struct budget_summary *to, const struct bitcut_ge
     }
     free(out);
     prepared_clear(&p);
-    finish(to);
+    finish(to, g);
     return status == BITCUT_OK
                ? BITCUT_OK
                : fault_set(f, status, "not enough memory for the budgets of outputs");

@@ -2,10 +2,13 @@
 #include "analysis/accuracy/budget_parts.h"
 
 #include "emu/sum.h"
+#include "lib/base/size.h"
 #include "lib/number/equilibrate.h"
+#include "lib/number/fma.h"
 #include "lib/number/hostfp.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 /* A format with an extended exponent range: above, and from STAGE_PARTS on below. */
 static struct bitcut_format widened(const struct bitcut_format *f, enum stage stage)
@@ -65,7 +68,7 @@ static struct term element_value(const struct operand *o, enum stage stage, uint
     struct term exact =
         number_term(&formats[FORMAT_F32], format_decode(&formats[FORMAT_F32], x));
     exact.exponent += o->exponent;
-    if (stage == STAGE_EXACT) return exact;
+    if (stage <= STAGE_GIVEN) return exact;
     for (int i = 0; i < split.parts && stage != STAGE_REAL; i++) {
         format[i] = widened(split.part[i].format, stage);
         split.part[i].format = &format[i];
@@ -79,6 +82,20 @@ static struct term element_value(const struct operand *o, enum stage stage, uint
     return unrounded_term(sum);
 }
 
+/* An element times its factor, exactly. */
+static struct term exact_element(const struct operand *o, uint32_t x, uint32_t factor,
+                                 size_t k)
+{
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    const struct number y = format_decode(f32, factor);
+    struct term t = element_value(o, STAGE_EXACT, x, k);
+    if (factor == F32_ONE) return t;
+    t.significand *= y.kind == NUMBER_FINITE ? y.significand : 0;
+    t.exponent += y.exponent - f32->fraction_bits;
+    t.negative ^= y.negative;
+    return t;
+}
+
 /* An element at a stage: significand 2^exponent. */
 struct value {
     uint64_t significand;
@@ -88,48 +105,109 @@ struct value {
 
 struct budget_values {
     int exponent; /* exponent of equilibration: values are 2^exponent times the element */
+    bool multiplied;             /* whether elements were multiplied by their factors */
+    struct line_factors weights; /* other factors of the line, except those of steps */
     size_t k;
     struct value at[]; /* [stage][k] */
 };
 
+static struct value value_of(struct term t)
+{
+    return (struct value){ (uint64_t)t.significand, t.exponent, t.negative };
+}
+
+/* The elements that are split. */
+static void fill_values(struct budget_values *to, struct operand *o, uint32_t *given,
+                        const struct line_factors *factors, const uint32_t *line)
+{
+    const size_t k = to->k;
+    for (size_t i = 0; i < k; i++)
+        given[i] =
+            to->multiplied ? f32_multiply(line[i], line_factor(factors, i)) : line[i];
+    o->exponent = to->exponent = line_exponent(o->plan, o->split, given, k);
+    for (size_t i = 0; i < k; i++)
+        to->at[i] = value_of(exact_element(
+            o, line[i], to->multiplied ? line_factor(factors, i) : F32_ONE, i));
+    for (size_t i = k; i < STAGES * k; i++)
+        to->at[i] = value_of(element_value(o, (enum stage)(i / k), given[i % k], i % k));
+}
+
 struct budget_values *budget_values_make(const struct gemm_plan *plan,
                                          enum bitcut_operand operand,
-                                         const uint32_t *line, size_t k)
+                                         const uint32_t *line, size_t k,
+                                         const struct line_factors *factors)
 {
     struct budget_values *const to =
         memory_allocate(k * sizeof to->at[0] + sizeof *to, STAGES);
-    const struct bitcut_split *const split =
-        operand == BITCUT_A ? &plan->split_a : &plan->split_b;
-    const struct operand o = { plan, operand, split,
-                               line_exponent(plan, split, line, k) };
+    uint32_t *const given = memory_allocate(k, sizeof *given);
+    struct operand o = { plan, operand,
+                         operand == BITCUT_A ? &plan->split_a : &plan->split_b, 0 };
     struct hostfp saved;
-    if (!to) return NULL;
-    to->exponent = o.exponent;
-    to->k = k;
-    hostfp_enter(&saved);
-    for (size_t i = 0; i < STAGES * k; i++) {
-        const struct term t = element_value(&o, (enum stage)(i / k), line[i % k], i % k);
-        to->at[i] = (struct value){ (uint64_t)t.significand, t.exponent, t.negative };
+    if (!to || !given) {
+        free(to);
+        free(given);
+        return NULL;
     }
+    to->k = k;
+    to->multiplied = factors && factors->at && plan->scaling == BITCUT_SCALING_OPERAND;
+    to->weights = (struct line_factors){ .at = NULL };
+    if (factors && plan->scaling != BITCUT_SCALING_OPERAND &&
+        plan->scaling != BITCUT_SCALING_EPILOGUE)
+        to->weights = *factors;
+    hostfp_enter(&saved);
+    fill_values(to, &o, given, factors, line);
     hostfp_leave(&saved);
+    free(given);
     return to;
+}
+
+/* The first k after `from` at which a weight changes. */
+static size_t weights_end(const struct budget_values *x, size_t from)
+{
+    const size_t depth = x->weights.at ? x->weights.depth : 0;
+    return depth ? smaller(x->k, (from / depth + 1) * depth) : x->k;
+}
+
+/* The sum of products [from, end) of a stage. */
+static void sum_products(mpz_t to, const struct budget_values *a,
+                         const struct budget_values *b, size_t stage, size_t from,
+                         size_t end)
+{
+    struct wide sum;
+    wide_clear(&sum, -1200, 700);
+    for (size_t p = stage * a->k + from; p < stage * a->k + end; p++)
+        wide_add_term(
+            &sum,
+            (struct term){ (bitcut_uint128)a->at[p].significand * b->at[p].significand,
+                           a->at[p].exponent + b->at[p].exponent,
+                           a->at[p].negative != b->at[p].negative },
+            false);
+    dyadic_set_wide(to, &sum);
+}
+
+static void sum_stage(mpz_t to, const struct budget_values *a,
+                      const struct budget_values *b, size_t stage)
+{
+    mpz_t block;
+    mpz_init(block);
+    mpz_set_ui(to, 0);
+    for (size_t from = 0, end; from < a->k; from = end) {
+        end = smaller(weights_end(a, from), weights_end(b, from));
+        sum_products(block, a, b, stage, from, end);
+        if (a->weights.at) dyadic_multiply(block, line_factor(&a->weights, from));
+        if (b->weights.at) dyadic_multiply(block, line_factor(&b->weights, from));
+        mpz_add(to, to, block);
+    }
+    mpz_clear(block);
 }
 
 void budget_stage_sums(mpz_t to[STAGES], const struct budget_values *a,
                        const struct budget_values *b)
 {
-    for (size_t stage = 0; stage < STAGES; stage++) {
-        struct wide sum;
-        wide_clear(&sum, -1200, 700);
-        for (size_t p = stage * a->k; p < (stage + 1) * a->k; p++)
-            wide_add_term(&sum,
-                          (struct term){ (bitcut_uint128)a->at[p].significand *
-                                             b->at[p].significand,
-                                         a->at[p].exponent + b->at[p].exponent,
-                                         a->at[p].negative != b->at[p].negative },
-                          false);
-        dyadic_set_wide(to[stage], &sum);
-    }
+    for (size_t stage = 0; stage < STAGES; stage++)
+        if (stage != STAGE_GIVEN || a->multiplied || b->multiplied)
+            sum_stage(to[stage], a, b, stage);
+        else mpz_set(to[stage], to[STAGE_EXACT]);
 }
 
 int budget_values_exponent(const struct budget_values *x) { return x->exponent; }

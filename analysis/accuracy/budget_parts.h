@@ -6,14 +6,17 @@
 #include "analysis/accuracy/budget.h"
 #include "analysis/accuracy/dyadic.h"
 
-/* The values that the parts of an element stand for, one for each stage of rounding. */
-enum stage { STAGE_EXACT, STAGE_PARTS, STAGE_SMALL, STAGE_REAL, STAGES };
+/* The values that the parts of an element stand for, one for each stage of rounding.
+   STAGE_GIVEN is the element that is split: times its factor, rounded, if factors are
+   applied to elements. */
+enum stage { STAGE_EXACT, STAGE_GIVEN, STAGE_PARTS, STAGE_SMALL, STAGE_REAL, STAGES };
 
 /* The exponent by which the row or column is equilibrated: the values are those of the
    elements times 2^exponent. */
 int budget_values_exponent(const struct budget_values *x);
 
-/* The sum of products at each stage, times 2^(both exponents). */
+/* The sum of products, each times its factors except those that steps apply, at each
+   stage, times 2^(both exponents). */
 void budget_stage_sums(mpz_t to[STAGES], const struct budget_values *a,
                        const struct budget_values *b);
 

@@ -251,20 +251,41 @@ void watcher_end(struct watcher *w, const char *what, int term)
     if (!w->event.what) w->event = (struct budget_event){ what, term, w->instructions };
 }
 
+/* Product i of an instruction, times its block scales. */
+static struct term scaled_product(const struct bitcut_unit *u,
+                                  const struct watch_event *e, int i)
+{
+    struct term x = product_term(u, e->a[i], e->b[i]);
+    if (!e->scale_a) return x;
+    const struct number *const scale[] = { &e->scale_a[i / u->scale_block],
+                                           &e->scale_b[i / u->scale_block] };
+    for (int side = 0; side < 2; side++) {
+        x.significand *= scale[side]->significand;
+        x.exponent += scale[side]->exponent - u->scale->fraction_bits;
+    }
+    return x;
+}
+
+static bool scales_finite(const struct bitcut_unit *u, const struct number *scale)
+{
+    return !scale || all_finite(scale, u->k / u->scale_block);
+}
+
 static void see_instruction(struct watcher *w, const struct watch_event *e)
 {
     const struct bitcut_unit *u = e->unit;
     struct running *const x = &w->accumulator[e->accumulator];
-    if (!all_finite(e->a, u->k) || !all_finite(e->b, u->k))
+    if (!all_finite(e->a, u->k) || !all_finite(e->b, u->k) ||
+        !scales_finite(u, e->scale_a) || !scales_finite(u, e->scale_b))
         watcher_end(w, "a part is infinite or NaN", e->term);
     else if (!format_is_finite(u->c, e->after))
         watcher_end(w, "an accumulator overflows", e->term);
     w->instructions++;
     if (w->event.what) return;
-    unit_trace(&w->trace, u, (struct lane){ e->a, NULL }, (struct lane){ e->b, NULL },
-               e->before);
+    unit_trace(&w->trace, u, (struct lane){ e->a, e->scale_a },
+               (struct lane){ e->b, e->scale_b }, e->before);
     for (int i = 0; i < u->k; i++)
-        wide_add_term(&x->products, product_term(u, e->a[i], e->b[i]), false);
+        wide_add_term(&x->products, scaled_product(u, e, i), false);
     for (int i = 0; i < w->trace.sums; i++) {
         add_cut(x, &w->trace, &w->trace.sum[i]);
         drift_terms(&x->sums.drift, u, &w->trace, &w->trace.sum[i]);
@@ -299,9 +320,41 @@ static void accumulator_zero(struct watcher *w, int accumulator)
     running_start(&w->accumulator[accumulator]);
 }
 
+static void budget_sums_multiply(struct budget_sums *x, uint32_t a, uint32_t b)
+{
+    for (int i = 0; i < BUDGET_SUM_ENTRIES; i++) {
+        dyadic_multiply(x->entry[i], a);
+        dyadic_multiply(x->entry[i], b);
+    }
+}
+
+static void see_begin(struct watcher *w, const struct watch_event *e)
+{
+    dyadic_set_f32(w->accumulator[0].sums.entry[BUDGET_SUM_START], (uint32_t)e->after);
+}
+
+/* What is added is factor * value exactly, in place of the sum times its two factors. */
+static void take_factors(struct budget_sums *sum, const struct watch_event *e)
+{
+    mpz_t addend;
+    mpz_init(addend);
+    budget_sums_multiply(sum, e->factor_a, e->factor_b);
+    dyadic_set_f32(addend, e->value);
+    dyadic_multiply(addend, e->factor);
+    budget_sums_close(sum, BUDGET_SUM_FACTORS, addend);
+    mpz_clear(addend);
+}
+
 static void see_promotion(struct watcher *w, const struct watch_event *e)
 {
-    budget_sums_add(&w->promoted, settled(w, 0));
+    struct budget_sums *const sum = settled(w, 0);
+    if (!format_is_finite(&formats[FORMAT_F32], e->factor) ||
+        !format_is_finite(&formats[FORMAT_F32], e->value)) {
+        watcher_end(w, "a factor overflows", -1);
+        return;
+    }
+    if (w->plan->scaling >= BITCUT_SCALING_PROMOTED) take_factors(sum, e);
+    budget_sums_add(&w->promoted, sum);
     budget_sums_close_f32(&w->promoted, BUDGET_SUM_PROMOTED, (uint32_t)e->after);
     if (!is_zero_f32(e->before)) drift_f32(&w->promoted.drift, (uint32_t)e->after);
     accumulator_zero(w, 0);
@@ -350,6 +403,16 @@ static void drift_kept(struct watcher *w, struct drift *d, uint32_t sum)
                                                      &formats[FORMAT_F32], sum)));
 }
 
+void watcher_empty(struct watcher *w)
+{
+    dyadic_set_f32(w->sum[0].entry[BUDGET_SUM_START], w->total);
+}
+
+static void see_join(struct watcher *w, const struct watch_event *e)
+{
+    budget_sums_close_f32(&w->sum[w->kept], BUDGET_SUM_START, (uint32_t)e->after);
+}
+
 static void see_sum(struct watcher *w, const struct watch_event *e)
 {
     drift_kept(w, &w->sum[w->kept].drift, (uint32_t)e->after);
@@ -371,10 +434,12 @@ void watcher_see(void *context, const struct watch_event *e)
 {
     static void (*const how[])(struct watcher *, const struct watch_event *) = {
         [WATCH_INSTRUCTION] = see_instruction,
+        [WATCH_BEGIN] = see_begin,
         [WATCH_PROMOTION] = see_promotion,
         [WATCH_SCALING] = see_scaling,
         [WATCH_START] = see_start,
         [WATCH_FOLD] = see_fold,
+        [WATCH_JOIN] = see_join,
         [WATCH_SUM] = see_sum,
         [WATCH_ADDITION] = see_addition,
         [WATCH_END] = NULL

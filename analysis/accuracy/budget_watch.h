@@ -15,6 +15,8 @@ enum {
     BUDGET_SUM_ACCUMULATED,
     BUDGET_SUM_PROMOTED,
     BUDGET_SUM_SLICED,
+    BUDGET_SUM_FACTORS, /* factors at promotions */
+    BUDGET_SUM_START,   /* C or the bias, as sums have it */
     BUDGET_SUM_ENTRIES
 };
 
@@ -68,6 +70,9 @@ void watcher_free(struct watcher *w);
 /* The function for struct gemm_watch, with the watcher as its context.  At the end sum[0]
    has the sums of `total`, unless there is an event. */
 void watcher_see(void *context, const struct watch_event *e);
+
+/* The output has no products: its sum is the start. */
+void watcher_empty(struct watcher *w);
 
 /* Record that the output has no finite sum, unless an event was recorded before. */
 void watcher_end(struct watcher *w, const char *what, int term);

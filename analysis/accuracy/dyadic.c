@@ -50,24 +50,25 @@ void dyadic_multiply(mpz_t x, uint32_t factor)
     if (n.negative) mpz_neg(x, x);
 }
 
-double dyadic_value(const mpz_t x)
+double dyadic_value(const mpz_t x, long extra)
 {
     long exponent;
     const double m = mpz_get_d_2exp(&exponent, x);
-    return ldexp(m, (int)exponent - DYADIC_UNIT);
+    return ldexp(m, (int)(exponent - DYADIC_UNIT - extra));
 }
 
-char *dyadic_text(const mpz_t x)
+char *dyadic_text(const mpz_t x, long extra)
 {
     mpz_t m;
     char *text = NULL, *digits;
-    const mp_bitcnt_t zeros = mpz_sgn(x) ? mpz_scan1(x, 0) : DYADIC_UNIT;
+    const mp_bitcnt_t unit = (mp_bitcnt_t)(DYADIC_UNIT + extra),
+                      zeros = mpz_sgn(x) ? mpz_scan1(x, 0) : unit;
     mpz_init(m);
     mpz_tdiv_q_2exp(m, x, zeros);
     digits = mpz_get_str(NULL, 10, m);
     const size_t size = strlen(digits) + 24;
     if ((text = malloc(size)))
-        snprintf(text, size, "%s*2^%ld", digits, (long)zeros - DYADIC_UNIT);
+        snprintf(text, size, "%s*2^%ld", digits, (long)zeros - (long)unit);
     void (*release)(void *, size_t);
     mp_get_memory_functions(NULL, NULL, &release);
     release(digits, strlen(digits) + 1);

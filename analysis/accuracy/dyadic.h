@@ -23,12 +23,12 @@ void dyadic_set_wide(mpz_t to, const struct wide *w);
 /* x times an FP32 value.  The product must be a multiple of the unit. */
 void dyadic_multiply(mpz_t x, uint32_t factor);
 
-/* x rounded toward zero to binary64. */
-double dyadic_value(const mpz_t x);
+/* x, in units of 2^-(DYADIC_UNIT + extra), rounded toward zero to binary64. */
+double dyadic_value(const mpz_t x, long extra);
 
-/* The text "m*2^e" with m odd, or "0*2^0", which the caller frees.  Returns NULL if
-   memory runs out. */
-char *dyadic_text(const mpz_t x);
+/* The text "m*2^e" of the same, with m odd, or "0*2^0", which the caller frees.  Returns
+   NULL if memory runs out. */
+char *dyadic_text(const mpz_t x, long extra);
 
 /* Add a term to a wide sum, or subtract it. */
 static inline void wide_add_term(struct wide *to, struct term x, bool minus)

@@ -12,6 +12,7 @@
 #include "analysis/split/split_retention.h"
 #include "emu/gemm.h"
 #include "lib/base/table.h"
+#include "lib/number/quantizer.h"
 
 #include <stdio.h>
 
@@ -52,12 +53,17 @@ const struct record answers[] = {
            given_fields),
     INNER(quantization_error, "tolerance.quantization", "the error of quantized operands",
           quantization_fields),
+    ANSWER(bitcut_quantization, "split of a quantizer", "what a quantizer keeps, measured",
+           quantizer_kept_fields),
+    INNER(quantized, "split of a quantizer", "what a quantizer keeps", quantizer_name_fields),
     INNER(split_retention, "split", "what a split retains", split_fields),
     INNER(split_retention, "split", "what a split retains, measured", split_measures),
     INNER(split_retention, "split", "elements without an exponent", split_specials),
     INNER(power_row, "tolerance.power", "how often tests with these limits reject faults", power_fields),
     INNER(advise, "advise", "which recipe is accurate enough", advise_fields),
     ANSWER(bitcut_advice, "advise.advice", "a recommended recipe", advise_trial_fields),
+    INNER(advise_trial, "advise.advice", "with quantized operands", advise_quantized_fields),
+    INNER(advise_trial, "advise.advice", "with a D of fewer bits than f32", advise_short_fields),
     INNER(advise_values, "advise.values_a", "values of an operand", advise_values_fields),
     INNER(advise_retained, "advise.retained", "what splits retain of these values", advise_retained_fields),
     INNER(advise_scale, "advise.scales", "one choice of scale for the parts", advise_scale_fields),

@@ -37,11 +37,13 @@ static json_t *event_json(const struct budget_event *e)
 static json_t *summary_json(const struct budget_summary *b, size_t n)
 {
     json_t *parts = json_array();
-    for (int i = 0; i <= BUDGET_PARTS; i++)
+    for (int i = 0; i <= BUDGET_PARTS; i++) {
+        if (!budget_lists(i, b->part[i][BUDGET_U].most)) continue;
         json_array_append_new(parts,
                               json_pack("{s:s, s:o, s:o}", "name", part_name(i), "u",
                                         statistics_json(&b->part[i][BUDGET_U]), "ulp",
                                         statistics_json(&b->part[i][BUDGET_ULP])));
+    }
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total", json_count(b->total),
                      "outputs", json_count(b->outputs), "without_sum",
                      json_count(b->without), "first_without", place_json(b->first, b, n),
@@ -53,10 +55,12 @@ static json_t *output_json(const struct budget_place *p)
 {
     const struct budget_output *const b = &p->budget;
     json_t *parts = json_array();
-    for (int n = 0; n < BUDGET_PARTS && !b->event.what; n++)
+    for (int n = 0; n < BUDGET_PARTS && !b->event.what; n++) {
+        if (!budget_lists(n, b->part[n])) continue;
         json_array_append_new(
             parts, json_pack("{s:s, s:o, s:s}", "name", budget_rows[n].name, "value",
                              json_number(b->part[n]), "exact", b->exact[n]));
+    }
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "i", json_count(p->i), "j",
         json_count(p->j), "d", json_number(format_to_double(&formats[FORMAT_F32], b->d)),
@@ -112,10 +116,6 @@ int budget_check(const struct budget_options *o, const struct setup *s)
 {
     struct fault f;
     size_t i, j;
-    if ((o->all || o->at || o->worst) && gemm_is_extended(&s->gemm))
-        return complain("--budget",
-                        "takes D = alpha A B + beta C; it does not take a bias, "
-                        "factors or steps of an epilogue");
     if ((o->all || o->at || o->worst) && s->is_batch)
         return complain("--budget, --at, --worst",
                         "require --index, one GEMM of the batch");
@@ -151,5 +151,17 @@ int budget_ask(struct budget_answer *to, struct budget_problem *q,
                                   .worst = o->worst,
                                   .one = o->at != NULL };
     if (q->one) parse_at(&q->i, &q->j, o->at, s);
-    return budget_run(to, q, x);
+    if (!q->all && !q->one && !q->worst) {
+        *to = (struct budget_answer){ .problem = q };
+        return EXIT_GOOD;
+    }
+    struct gemm_data own = *data;
+    struct fault f;
+    if (gemm_data_take_extra(&own, &s->gemm, 0, x->threads, &f) != BITCUT_OK)
+        return fail("--budget", &f);
+    q->data = &own;
+    const int status = budget_run(to, q, x);
+    q->data = data;
+    gemm_data_clear_extra(&own);
+    return status;
 }

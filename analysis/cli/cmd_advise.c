@@ -15,9 +15,9 @@ struct advise_options {
     struct option_texts a, b, units;
     uint32_t largest[2]; /* in other data; 0: none */
     uint32_t want;
-    const char *metric, *recipe;
+    const char *metric, *recipe, *quantize_a, *quantize_b, *format_d;
     struct matrix_options files;
-    bool verbose;
+    bool verbose, quantizers;
 };
 
 static const struct advise_options defaults = { .want = WANT_UNSET, .metric = "relres" };
@@ -45,6 +45,14 @@ static const struct option_row options[] = {
       OPTION(advise, units, TEXTS, "U") },
     { "recipe", "consider this recipe only (bitcut list recipes)",
       OPTION(advise, recipe, TEXT, "R") },
+    { "quantize-a", "quantize A in every GEMM (bitcut list quantizers)",
+      OPTION(advise, quantize_a, TEXT, "Q") },
+    { "quantize-b", "quantize B in every GEMM", OPTION(advise, quantize_b, TEXT, "Q") },
+    { "quantizers",
+      "also try every quantizer, for A and B, on units that multiply its elements",
+      OPTION(advise, quantizers, FLAG, NULL) },
+    { "format-d", "format of D, to which results are rounded (bitcut list formats)",
+      OPTION(advise, format_d, TEXT, "F") },
     VERBOSE_OPTION(advise),
     { 0 }
 };
@@ -86,9 +94,7 @@ static int transpose(struct matrix *to, const struct matrix *from)
 {
     struct fault f;
     if (matrix_init(to, from->cols, from->rows, &f) != BITCUT_OK) return fail("-a", &f);
-    for (size_t i = 0; i < from->rows; i++)
-        for (size_t j = 0; j < from->cols; j++)
-            to->at[j * from->rows + i] = from->at[i * from->cols + j];
+    matrix_transpose(to->at, from->at, from->rows, from->cols);
     return EXIT_GOOD;
 }
 
@@ -131,6 +137,27 @@ static int take_largest(uint32_t to[2], const uint32_t largest[2])
     return EXIT_GOOD;
 }
 
+static int take_quantizers(struct advise_problem *q, const struct advise_options *o)
+{
+    const char *const name[] = { o->quantize_a, o->quantize_b };
+    q->quantizers = o->quantizers;
+    for (int i = 0; i < 2; i++) {
+        const char *const option = i ? "--quantize-b" : "--quantize-a";
+        q->quantizer[i] = bitcut_quantizer_find(name[i]);
+        if (name[i] && !q->quantizer[i])
+            return fail_unknown(option, name[i], TABLE(quantizers));
+        if (name[i] && o->quantizers)
+            return complain("--quantizers", "cannot be combined with --quantize-a or -b, "
+                                            "which every GEMM has");
+    }
+    q->format_d = bitcut_format_find(o->format_d);
+    if (o->format_d && !q->format_d)
+        return fail_unknown("--format-d", o->format_d, TABLE(formats));
+    if (q->format_d && !format_is_result(q->format_d))
+        return complain("--format-d", "names a format that D of FP32 sums cannot have");
+    return EXIT_GOOD;
+}
+
 static int take(struct work *w, const struct context *x)
 {
     const struct advise_options *const o = x->own;
@@ -144,7 +171,8 @@ static int take(struct work *w, const struct context *x)
     if (!(w->q.want > 0)) return complain("--want", "must be greater than 0");
     if (o->recipe && !w->q.recipe)
         return fail_unknown("--recipe", o->recipe, TABLE(recipes));
-    int status = take_largest(w->q.largest, o->largest);
+    int status = take_quantizers(&w->q, o);
+    if (status == EXIT_GOOD) status = take_largest(w->q.largest, o->largest);
     if (status == EXIT_GOOD) status = take_places(w, &o->units);
     return status == EXIT_GOOD ? take_matrices(w, o) : status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut split: the bits that a split retains, by exponent. */
+/* bitcut split: the bits that a split retains, by exponent, and those of a quantizer. */
+#include "analysis/cli/quantize_option.h"
 #include "analysis/cli/setup.h"
 #include "analysis/report/plot.h"
 #include "analysis/split/split_retention.h"
@@ -10,10 +11,10 @@
 #include <stdlib.h>
 
 struct split_options {
-    const char *split, *format, *high, *low, *unit, *path, *plot;
+    const char *split, *format, *high, *low, *unit, *path, *plot, *quantizer;
     int round_seed, scale, from, to;
     size_t samples;
-    bool exhaustive;
+    bool exhaustive, as_b;
     struct matrix_options files; /* without `format`, that of the parts */
 };
 
@@ -45,6 +46,13 @@ static const struct option_row options[] = {
       OPTION(split, files.format_of[MATRIX_A], TEXT, "F") },
     { "shape-a", "rows and columns of a file that has only elements, as 64x256",
       OPTION(split, files.shape_of[MATRIX_A], TEXT, "MxK") },
+    { "quantize",
+      "say what this quantizer keeps of the values of the file, a matrix A, instead "
+      "(bitcut "
+      "list quantizers)",
+      OPTION(split, quantizer, TEXT, "Q") },
+    { "as-b", "with --quantize: the matrix is B, whose blocks of k extend along columns",
+      OPTION(split, as_b, FLAG, NULL) },
     { "exhaustive", "use all 2^23 values of each exponent",
       OPTION(split, exhaustive, FLAG, NULL) },
     { "samples", "number of values of each exponent otherwise (default 4096)",
@@ -57,15 +65,28 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* The values to split. */
-enum { ANY = 1, OF_FILE = 2 };
+/* The values to split, or to quantize. */
+enum { ANY = 1, OF_FILE = 2, QUANTIZED = 4 };
+
+#define NOT_QUANTIZED "cannot be combined with --quantize, which has no split"
 
 static const struct option_use uses[] = {
+    { "split", ANY | OF_FILE, NOT_QUANTIZED },
+    { "high", ANY | OF_FILE, NOT_QUANTIZED },
+    { "low", ANY | OF_FILE, NOT_QUANTIZED },
+    { "round-seed", ANY | OF_FILE, NOT_QUANTIZED },
+    { "scale", ANY | OF_FILE, NOT_QUANTIZED },
+    { "format", ANY | OF_FILE, NOT_QUANTIZED },
+    { "unit", ANY | OF_FILE, NOT_QUANTIZED },
+    { "from", ANY | OF_FILE, NOT_QUANTIZED },
+    { "to", ANY | OF_FILE, NOT_QUANTIZED },
+    { "plot", ANY | OF_FILE, NOT_QUANTIZED },
     { "exhaustive", ANY,
       "cannot be combined with -a, which counts all values of the file" },
     { "samples", ANY, "cannot be combined with -a, which counts all values of the file" },
-    { "format-a", OF_FILE, "requires -a" },
-    { "shape-a", OF_FILE, "requires -a" },
+    { "format-a", OF_FILE | QUANTIZED, "requires -a" },
+    { "shape-a", OF_FILE | QUANTIZED, "requires -a" },
+    { "as-b", QUANTIZED, "requires --quantize" },
     { 0 }
 };
 
@@ -235,6 +256,27 @@ static int measure_file(struct context *x, struct split_problem *q,
     return status;
 }
 
+/* One row: what a quantizer keeps of the values of a file. */
+static int measure_quantizer(struct context *x, const struct split_options *o)
+{
+    struct matrix values = { .at = NULL };
+    struct quantized kept;
+    if (!o->path) return complain("--quantize", "requires -a");
+    int status = check_use(x, uses, QUANTIZED);
+    if (status == EXIT_GOOD) status = setup_read(&values, "-a", o->path, &o->files);
+    if (status != EXIT_GOOD) return status;
+    if (values.is_batch)
+        status = complain("--quantize", "takes arrays of two dimensions");
+    if (status == EXIT_GOOD)
+        status = quantize_values(&kept, "--quantize", o->quantizer, &values, o->as_b);
+    matrix_clear(&values);
+    if (status != EXIT_GOOD) return status;
+    json_t *const row = json_pack("{s:s}", "input", o->path);
+    quantized_set_json(row, &kept);
+    emit_row(&x->emitter, row);
+    return EXIT_GOOD;
+}
+
 static const char notes[] =
     "bits: mean of the retained bits, of 24.  rho: the largest relative error, "
     "max |x - (w0 + 2^-s w1 + ...)| / |x|.  theta: the largest relative size of the low "
@@ -247,6 +289,7 @@ static int run(struct context *x)
     struct split_problem q = { .split = &split,
                                .samples = o.exhaustive ? 0 : o.samples,
                                .seed = x->seed };
+    if (o.quantizer) return measure_quantizer(x, &o);
     const int status = choose(&split, &q.flush, &o, x);
     if (status != EXIT_GOOD) return status;
     if (!o.path) x->emitter.note = notes;
@@ -255,7 +298,7 @@ static int run(struct context *x)
 
 const struct command command_split = {
     .name = "split",
-    .what = "Measure how many bits of FP32 values a split retains, by exponent",
+    .what = "Measure how many bits of FP32 values a split retains, by exponent, or a quantizer",
     .run = run,
     .own = options,
     .own_size = sizeof defaults,

@@ -4,6 +4,7 @@
 #include "analysis/cli/option.h"
 #include "emu/unit.h"
 #include "lib/base/size.h"
+#include "lib/io/json_record.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
 #include "lib/number/round.h"
@@ -20,12 +21,20 @@ static int find(struct quantized *to, const char *option, const char *name,
     return EXIT_GOOD;
 }
 
-/* Where the factors of a quantizer can be applied. */
-static enum bitcut_scaling scaling_of(const struct bitcut_quantizer *q,
-                                      const struct bitcut_unit *u)
+int quantize_values(struct quantized *to, const char *option, const char *name,
+                    const struct matrix *x, bool as_b)
 {
-    if (u->scale) return BITCUT_SCALING_UNIT;
-    return q->depth ? BITCUT_SCALING_PROMOTED : BITCUT_SCALING_EPILOGUE;
+    struct matrix turned = { .at = NULL };
+    struct fault f;
+    enum bitcut_status status = BITCUT_OK;
+    if (find(to, option, name, NULL, NULL) != EXIT_GOOD) return EXIT_USAGE;
+    if (as_b) status = matrix_init(&turned, x->cols, x->rows, &f);
+    if (status == BITCUT_OK && as_b) matrix_transpose(turned.at, x->at, x->rows, x->cols);
+    if (status == BITCUT_OK)
+        status = quantize(NULL, NULL, NULL, to, to->quantizer, as_b ? turned.at : x->at,
+                          as_b ? x->cols : x->rows, as_b ? x->rows : x->cols, &f);
+    matrix_clear(&turned);
+    return status == BITCUT_OK ? EXIT_GOOD : fail(option, &f);
 }
 
 int quantize_options_read(struct quantized found[2], struct bitcut_gemm *g,
@@ -36,20 +45,10 @@ int quantize_options_read(struct quantized found[2], struct bitcut_gemm *g,
         status = find(&found[1], "--quantize-b", o->quantize_b, o->scale_b, o->block_b);
     for (int i = 0; status == EXIT_GOOD && i < 2 && g->unit && !o->scaling; i++)
         if (found[i].quantizer) {
-            const enum bitcut_scaling own = scaling_of(found[i].quantizer, g->unit);
+            const enum bitcut_scaling own = unit_scaling(g->unit, found[i].quantizer);
             if (own > g->scaling) g->scaling = own;
         }
     return status;
-}
-
-/* The lines of a matrix with their k: A itself, or B transposed. */
-static void copy_lines(uint32_t *to, const uint32_t *from, size_t lines, size_t k,
-                       bool back)
-{
-    for (size_t i = 0; i < lines; i++)
-        for (size_t p = 0; p < k; p++)
-            if (back) to[p * lines + i] = from[i * k + p];
-            else to[i * k + p] = from[p * lines + i];
 }
 
 /* The factors as a matrix in the format of the quantizer's scales. */
@@ -87,10 +86,10 @@ static int apply(struct quantized *found, struct bitcut_gemm *g, struct bitcut_s
     enum bitcut_status status = BITCUT_OK;
     if (!scale || !own)
         status = fault_set(&f, BITCUT_NO_MEMORY, "not enough memory for the factors");
-    if (status == BITCUT_OK && by_columns) copy_lines(own, x->at, lines, k, false);
+    if (status == BITCUT_OK && by_columns) matrix_transpose(own, x->at, k, lines);
     if (status == BITCUT_OK)
         status = quantize(own, scale, &whole, found, q, own, lines, k, &f);
-    if (status == BITCUT_OK && by_columns) copy_lines(x->at, own, lines, k, true);
+    if (status == BITCUT_OK && by_columns) matrix_transpose(x->at, own, lines, k);
     if (status == BITCUT_OK)
         status = write_factors(factors, q, scale, across, along, by_columns, &f);
     if (by_columns) free(own);
@@ -113,16 +112,18 @@ int quantize_options_apply(struct quantized found[2], struct bitcut_gemm *g,
     return status;
 }
 
+void quantized_set_json(json_t *row, const struct quantized *x)
+{
+    record_json(row, quantizer_name_fields, x);
+    record_json(row, quantizer_kept_fields, &x->kept);
+}
+
 void quantized_json(json_t *row, const struct quantized found[2])
 {
     for (int i = 0; i < 2; i++) {
-        const struct quantized *const x = &found[i];
-        if (!x->quantizer) continue;
-        json_object_set_new(
-            row, i ? "quantization_b" : "quantization_a",
-            json_pack("{s:s, s:o, s:o, s:o, s:o}", "quantizer", x->quantizer->name, "error",
-                      json_number(quantized_error(x)), "bits",
-                      json_number(quantized_bits(x)), "zeros", json_count(x->zeros),
-                      "saturated", json_count(x->saturated)));
+        if (!found[i].quantizer) continue;
+        json_t *const one = json_object();
+        quantized_set_json(one, &found[i]);
+        json_object_set_new(row, i ? "quantization_b" : "quantization_a", one);
     }
 }

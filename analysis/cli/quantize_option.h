@@ -18,7 +18,15 @@ int quantize_options_read(struct quantized found[2], struct bitcut_gemm *g,
 int quantize_options_apply(struct quantized found[2], struct bitcut_gemm *g,
                            struct epilogue_files *to, struct matrix *a, struct matrix *b);
 
-/* Add the keys of operands that were quantized. */
+/* What the quantizer of that name keeps of a matrix, as A or, with `as_b`, as B.  Prints
+   what is wrong and returns the exit status. */
+int quantize_values(struct quantized *to, const char *option, const char *name,
+                    const struct matrix *x, bool as_b);
+
+/* Add the keys of an operand that was quantized. */
+void quantized_set_json(json_t *row, const struct quantized *x);
+
+/* Add the keys of operands that were quantized, each as an object. */
 void quantized_json(json_t *row, const struct quantized found[2]);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/sampling/advise_try.h"
 #include "analysis/sampling/cost.h"
+#include "lib/number/fma.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +30,11 @@ static const struct {
 } variations[] = { { BITCUT_UNSET, false }, { 10, false }, { 11, false },
                    { BITCUT_UNSET, true },  { 10, true },  { 11, true } };
 
-enum { VARIATIONS = sizeof variations / sizeof variations[0], RECIPES_MAX = 64 };
+enum {
+    VARIATIONS = sizeof variations / sizeof variations[0],
+    RECIPES_MAX = 64,
+    QUANTIZERS_MAX = 64
+};
 
 /* Trials at one target. */
 struct list {
@@ -57,26 +62,98 @@ static bool differs(const struct bitcut_split *s, const struct bitcut_format *pa
            (scaled && variations[v].scale != s->scale);
 }
 
-static void add(struct list *l, const struct advise_problem *q, const char *target,
-                const struct bitcut_recipe *r, const struct bitcut_format *parts)
+/* A recipe on a unit for operands that are quantized, or not. */
+struct candidate {
+    const struct bitcut_recipe *recipe;
+    const struct bitcut_unit *unit;
+    const struct bitcut_format *parts;
+    const struct bitcut_quantizer *quantizer[2];
+};
+
+/* The GEMM of a variation of a candidate.  Its factors only say which blocks share one.
+ */
+static struct bitcut_gemm gemm_of_candidate(const struct candidate *c, int v,
+                                            const struct bitcut_format *format_d)
 {
-    const struct bitcut_unit *u = unit_find(target, parts);
-    if (!u || (!r->split && (u->a != parts || parts == &formats[FORMAT_F32]))) return;
+    static const uint32_t one = F32_ONE;
+    struct bitcut_gemm g = gemm_of(c->recipe, c->unit);
+    g.scale = variations[v].scale;
+    g.equilibrate = variations[v].equilibrate;
+    g.d.format = format_d;
+    for (int side = 0; side < 2; side++) {
+        const struct bitcut_quantizer *const q = c->quantizer[side];
+        if (!q) continue;
+        const enum bitcut_scaling own = unit_scaling(c->unit, q);
+        if (own > g.scaling) g.scaling = own;
+        *(side ? &g.scale_b : &g.scale_a) = (struct bitcut_scales){
+            { .at = &one, .format = q->scale }, q->lines, q->depth
+        };
+    }
+    return g;
+}
+
+/* Whether blocks of factors consist of k-steps, in every product. */
+static bool blocks_fit(const struct advise_trial *t, const struct advise_problem *q)
+{
+    struct bitcut_gemm g = t->gemm;
+    for (size_t i = 0; i < q->pairs; i++) {
+        g.k = q->a[i].cols;
+        if (gemm_check_order(&g, &t->plan, NULL) != BITCUT_OK) return false;
+    }
+    return true;
+}
+
+static void add(struct list *l, const struct advise_problem *q, const char *target,
+                const struct candidate *c)
+{
+    const bool quantized = c->quantizer[0] || c->quantizer[1];
     for (int v = 0; v < VARIATIONS && l->count < l->room; v++) {
         struct advise_trial *const t = &l->at[l->count];
-        *t = (struct advise_trial){ .target = target, .gemm = gemm_of(r, u) };
-        t->gemm.scale = variations[v].scale;
-        t->gemm.equilibrate = variations[v].equilibrate;
-        if (!differs(r->split, parts, v) ||
+        *t = (struct advise_trial){ .target = target,
+                                    .gemm = gemm_of_candidate(c, v, q->format_d),
+                                    .quantizer = { c->quantizer[0], c->quantizer[1] } };
+        if (!differs(c->recipe->split, c->parts, v) ||
+            (quantized && variations[v].equilibrate) ||
             gemm_equilibrates(&t->gemm) != variations[v].equilibrate ||
-            gemm_plan_on_unit(&t->plan, &t->gemm, NULL) != BITCUT_OK)
+            (quantized ? gemm_plan_on_any : gemm_plan_on_unit)(&t->plan, &t->gemm,
+                                                               NULL) != BITCUT_OK ||
+            !blocks_fit(t, q))
             continue;
         t->advice = (struct bitcut_advice){ .size = sizeof t->advice,
-                                            .cost = plan_cost(&t->plan, target) };
+                                            .cost = plan_cost(&t->plan, target),
+                                            .quantize_a = c->quantizer[0],
+                                            .quantize_b = c->quantizer[1] };
         t->tflops = plan_tflops(&t->plan, target);
         t->products = t->plan.terms * count_products(q);
         l->count++;
     }
+}
+
+/* A recipe on the unit that a target has for these parts. */
+static void add_recipe(struct list *l, const struct advise_problem *q, const char *target,
+                       const struct bitcut_recipe *r, const struct bitcut_format *parts)
+{
+    const struct candidate c = {
+        r, unit_find(target, parts), parts, { q->quantizer[0], q->quantizer[1] }
+    };
+    if (!c.unit || (!r->split && (c.unit->a != parts || parts == &formats[FORMAT_F32])))
+        return;
+    add(l, q, target, &c);
+}
+
+/* Quantized operands, on the unit that a target has for their elements and scales. */
+static void add_quantized(struct list *l, const struct advise_problem *q,
+                          const char *target, const struct bitcut_quantizer *a,
+                          const struct bitcut_quantizer *b, bool scaled)
+{
+    const struct bitcut_quantizer *const either = a ? a : b;
+    const struct bitcut_format *const element = either->element;
+    const struct bitcut_unit *const u =
+        scaled ? unit_find_scaled(target, element, either->scale, either->depth)
+               : unit_find(target, element);
+    const struct candidate c = { &recipes[RECIPE_PLAIN], u, element, { a, b } };
+    if (!u || u->a != element || (q->recipe && q->recipe != c.recipe)) return;
+    add(l, q, target, &c);
 }
 
 /* Fewer products first, then without equilibration, then unvaried. */
@@ -87,7 +164,10 @@ static int compare(const void *x, const void *y)
         return a->advice.cost < b->advice.cost ? -1 : 1;
     if (a->gemm.equilibrate != b->gemm.equilibrate) return a->gemm.equilibrate ? 1 : -1;
     if (a->gemm.recipe != b->gemm.recipe) return a->gemm.recipe < b->gemm.recipe ? -1 : 1;
-    return a->gemm.scale < b->gemm.scale ? -1 : a->gemm.scale > b->gemm.scale;
+    if (a->gemm.scale != b->gemm.scale) return a->gemm.scale < b->gemm.scale ? -1 : 1;
+    if (a->quantizer[0] != b->quantizer[0])
+        return a->quantizer[0] < b->quantizer[0] ? -1 : 1;
+    return a->gemm.unit < b->gemm.unit ? -1 : a->gemm.unit > b->gemm.unit;
 }
 
 static void fill(struct list *l, const struct advise_problem *q, const char *target)
@@ -95,10 +175,15 @@ static void fill(struct list *l, const struct advise_problem *q, const char *tar
     l->count = 0;
     for (const struct bitcut_recipe *r = recipes; r->name; r++) {
         if (q->recipe && r != q->recipe) continue;
-        if (r->split) add(l, q, target, r, r->split->part[0].format);
+        if (r->split) add_recipe(l, q, target, r, r->split->part[0].format);
         for (const struct bitcut_format *f = formats; !r->split && f->name; f++)
-            add(l, q, target, r, f);
+            add_recipe(l, q, target, r, f);
     }
+    if (q->quantizer[0] || q->quantizer[1])
+        add_quantized(l, q, target, q->quantizer[0], q->quantizer[1], true);
+    for (const struct bitcut_quantizer *x = quantizers; q->quantizers && x->name; x++)
+        for (int scaled = 0; scaled < 2; scaled++)
+            add_quantized(l, q, target, x, x, scaled);
     qsort(l->at, l->count, sizeof *l->at, compare);
 }
 
@@ -199,7 +284,7 @@ static enum bitcut_status search(struct advise *to, const struct advise_samples 
                                  struct fault *f)
 {
     const struct advise_problem *const q = &to->problem;
-    struct list l = { .room = RECIPES_MAX * VARIATIONS };
+    struct list l = { .room = RECIPES_MAX * VARIATIONS + 2 * QUANTIZERS_MAX };
     l.at = memory_allocate(l.room, sizeof *l.at);
     to->trial = memory_allocate(l.room * q->targets, sizeof *to->trial);
     enum bitcut_status status =
@@ -285,7 +370,8 @@ static enum bitcut_status look_at_values(struct advise *to, const struct advise_
     for (int i = 0; i < kept && status == BITCUT_OK; i++)
         status =
             advise_values_keep(&to->kept, &to->values[i], q->target, q->targets, &how, f);
-    return status == BITCUT_OK ? add_scales(to, s, &how, f) : status;
+    const bool scales = !q->quantizer[0] && !q->quantizer[1];
+    return status == BITCUT_OK && scales ? add_scales(to, s, &how, f) : status;
 }
 
 /* --- the whole -------------------------------------------------------------------- */

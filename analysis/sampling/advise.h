@@ -27,6 +27,9 @@ struct advise_problem {
     uint64_t seed;
     const char *input_a, *input_b; /* origin of the last pair, for the output; input_b is
                                       NULL: B is A transposed */
+    const struct bitcut_quantizer *quantizer[2]; /* of A and B in every GEMM, or NULL */
+    bool quantizers; /* also try each quantizer, for A and B, on units of its elements */
+    const struct bitcut_format *format_d; /* format of D; NULL: f32 */
     bool values; /* report the values, the bits that splits retain, and scales as well */
 };
 
@@ -34,16 +37,24 @@ struct advise_problem {
 struct advise_trial {
     /* must be first: the answer.  `checked` is NaN unless the second sample was computed;
        infinite values mean that parts overflow; `reaches`: it was checked, and `high` is
-       at most the required error */
+       at most the required error; `quantization` and `rounding` are NaN unless it was */
     struct bitcut_advice advice;
     const char *target;
     struct bitcut_gemm gemm; /* recipe, unit and variations */
     struct gemm_plan plan;
+    const struct bitcut_quantizer *quantizer[2]; /* of A and B, or NULL */
     double tflops;   /* for A B there, by peak rates; 0: unknown */
     double products; /* products of two numbers, in all terms of all products */
 };
 
-extern const struct record_field advise_trial_fields[];
+/* Its fields, those of quantized operands and those of a short D. */
+extern const struct record_field advise_trial_fields[], advise_quantized_fields[],
+    advise_short_fields[];
+
+static inline bool advise_is_quantized(const struct advise_trial *t)
+{
+    return t->quantizer[0] || t->quantizer[1];
+}
 
 /* One choice of the scale of f16 parts: its error, and the bits that parts retain of A
    and of B. */
@@ -89,6 +100,10 @@ extern const struct record_field advise_fields[];
    A GEMM has the variations of its recipe's row; with f16 parts also the scales 2^10 and
    2^11, and equilibration.
 
+   Errors are those of D, in its format, against the exact product of A and B as they are
+   given.  They include what quantization makes.  Quantized operands are not equilibrated;
+   with quantizers given, scales are not compared.
+
    Each GEMM is computed on the first sample, with the bits of the whole result.  If it
    seems to reach the required error, it is computed on the second sample, which has to
    confirm it.  If nothing reaches it at a target, the best there is the GEMM with the
@@ -96,8 +111,9 @@ extern const struct record_field advise_fields[];
    otherwise the one with the fewest products; among equals the one with the smallest
    error.  The result depends on the seed, not on the number of threads.
 
-   Returns BITCUT_NO_MEMORY, BITCUT_UNSUPPORTED if asked to stop, or a status of
-   bitcut_gemm(); then there is nothing to clear. */
+   Returns BITCUT_NO_MEMORY, BITCUT_UNSUPPORTED if asked to stop, BITCUT_BAD_ARGUMENT if
+   an element that is quantized is not finite, or a status of bitcut_gemm(); then there is
+   nothing to clear. */
 enum bitcut_status advise_find(struct advise *to, const struct advise_problem *q,
                                int threads, const struct progress *progress,
                                struct fault *f);

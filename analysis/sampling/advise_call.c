@@ -4,16 +4,21 @@
 #include "lib/base/table.h"
 #include "lib/gemm/view.h"
 
+#include <stddef.h>
+#include <string.h>
+
 static enum bitcut_status take_options(struct advise_problem *q,
                                        const struct bitcut_advice_options *from,
                                        int threads, struct fault *f)
 {
     struct bitcut_advice_options o = { .size = sizeof o };
     if (from) {
+        static const size_t older[2] = { offsetof(struct bitcut_advice_options,
+                                                  quantize_a) };
         const enum bitcut_status status =
-            struct_check("options", from->size, sizeof o, f);
+            struct_check_since("options", from->size, sizeof o, older, f);
         if (status != BITCUT_OK) return status;
-        o = *from;
+        memcpy(&o, from, from->size);
     }
     q->metric = table_find(TABLE(norm_sample_metrics),
                            o.metric ? o.metric : norm_sample_metrics[0].name);
@@ -22,6 +27,12 @@ static enum bitcut_status take_options(struct advise_problem *q,
                          "unknown metric, or invalid thread count or `want`");
     q->want = o.want > 0 ? o.want : q->metric->want;
     q->seed = o.seed;
+    q->quantizer[0] = o.quantize_a;
+    q->quantizer[1] = o.quantize_b;
+    q->quantizers = o.quantizers;
+    if (o.quantizers && (o.quantize_a || o.quantize_b))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "`quantizers` cannot be combined with a quantizer");
     return BITCUT_OK;
 }
 
@@ -35,6 +46,9 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
                          "prepared operands are accepted by device calls only");
     struct bitcut_gemm product = *g;
     product.beta = 0;
+    if (g->d.format && !format_is_result(g->d.format))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "D cannot have the format %s",
+                         g->d.format->name);
     return gemm_check_operands(&product, f);
 }
 
@@ -53,6 +67,7 @@ static struct bitcut_gemm gemm_found(const struct advise_trial *t,
     found.b = g->b;
     found.c = g->c;
     found.d = g->d;
+    found.scale_a = found.scale_b = (struct bitcut_scales){ .lines = 0 };
     gemm_settle(&found, &t->plan);
     return found;
 }
@@ -67,7 +82,11 @@ static enum bitcut_status find(struct bitcut_advice *to, struct bitcut_gemm *fou
     const enum bitcut_status status =
         progress_end(advise_find(&a, q, threads, progress, f), progress, f);
     const struct advise_trial *const t = status == BITCUT_OK ? advise_best(&a) : NULL;
-    if (t && to) *to = t->advice;
+    if (t && to) {
+        struct bitcut_advice advice = t->advice;
+        advice.size = to->size;
+        memcpy(to, &advice, to->size);
+    }
     if (t && found) {
         const struct bitcut_gemm settled = gemm_found(t, g);
         gemm_give(found, &settled);
@@ -97,6 +116,7 @@ static enum bitcut_status read_and_find(struct bitcut_advice *to,
     q->b = &b;
     q->pairs = 1;
     q->recipe = g->recipe;
+    q->format_d = g->d.format;
     q->target = target;
     q->targets = g->unit ? 1 : advise_targets(target);
     if (status == BITCUT_OK) status = find(to, found, g, q, threads, f);
@@ -113,8 +133,9 @@ enum bitcut_status bitcut_advise(struct bitcut_advice *to, struct bitcut_gemm *f
     struct advise_problem q = { .targets = 0 };
     struct bitcut_gemm g;
     struct fault f;
+    static const size_t older[2] = { offsetof(struct bitcut_advice, quantize_a) };
     enum bitcut_status status =
-        to ? struct_check("advice", to->size, sizeof *to, &f) : BITCUT_OK;
+        to ? struct_check_since("advice", to->size, sizeof *to, older, &f) : BITCUT_OK;
     if (status == BITCUT_OK) status = gemm_check_place(found, &f);
     if (status == BITCUT_OK) status = take_options(&q, options, threads, &f);
     if (status == BITCUT_OK) status = gemm_take_plain(&g, gemm, "advise", &f);

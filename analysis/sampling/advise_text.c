@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/sampling/advise_text.h"
 
+#include "analysis/accuracy/short_result.h"
 #include "emu/gemm_text.h"
 #include "lib/base/text.h"
+#include "lib/number/quantizer.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,12 +50,39 @@ static void describe_trial_split(char *text, size_t size, const void *trial)
     split_label(text, size, &((const struct advise_trial *)trial)->plan.split_a);
 }
 
+static bool is_quantized(const void *trial) { return advise_is_quantized(trial); }
+
+static bool has_short_d(const void *trial)
+{
+    return result_is_short(((const struct advise_trial *)trial)->gemm.d.format);
+}
+
 #define TRIAL(field, key, unit, what)                                                    \
     RECORD_INNER(struct advise_trial, field, key, unit, what)
 #define ADVICE(member, key, unit, what)                                                  \
     RECORD_MEMBER(struct advise_trial, advice.member, #member, key, unit, what)
 #define MAYBE(member, key, what)                                                         \
     RECORD_MAYBE_MEMBER(struct advise_trial, advice.member, #member, key, "", what)
+
+#define PART(field, key, what) RECORD_MAYBE(struct advise_trial, field, key, "", what)
+
+/* Present only where there is such an error. */
+const struct record_field advise_quantized_fields[] = {
+    TRIAL(quantizer[0], "quantizer_a", "",
+          "the quantizer of A; null: A is not quantized"),
+    TRIAL(quantizer[1], "quantizer_b", "",
+          "the quantizer of B; null: B is not quantized"),
+    PART(advice.quantization, "quantization",
+         "the error that quantization alone makes; null: the GEMM was not checked"),
+    { 0 }
+};
+
+const struct record_field advise_short_fields[] = {
+    TRIAL(gemm.d.format, "format_d", "", "format of D"),
+    PART(advice.rounding, "rounding",
+         "the error that the rounding of D alone makes; null: the GEMM was not checked"),
+    { 0 }
+};
 
 const struct record_field advise_trial_fields[] = {
     /* clang-format off */
@@ -76,9 +105,15 @@ const struct record_field advise_trial_fields[] = {
     MAYBE(checked, "checked", "the error of a second sample, which had no part in the choice"),
     MAYBE(bound, "bound", "what that is at most for certain; null: not known"),
     ADVICE(reaches, "reaches", "", "whether it does what is wanted"),
+    RECORD_TOGETHER(is_quantized, advise_quantized_fields, "", "with quantized operands"),
+    RECORD_TOGETHER(has_short_d, advise_short_fields, "", "with a D of fewer bits than f32"),
     ADVICE(outputs, "", "", "of the first sample"),
     ADVICE(checks, "", "", "outputs of the second"),
     ADVICE(tried, "", "", "GEMMs that were tried"),
+    ADVICE(quantize_a, "", "", "quantizer of A"),
+    ADVICE(quantize_b, "", "", "quantizer of B"),
+    ADVICE(quantization, "", "", "error that quantization alone makes"),
+    ADVICE(rounding, "", "", "error that the rounding of D alone makes"),
     { 0 }
     /* clang-format on */
 };
@@ -224,6 +259,18 @@ void advise_describe_want(char *text, size_t size, const void *answer)
                  x->outputs, x->m * x->n, x->checks);
 }
 
+/* " of A and B by fp8-rows" */
+static void describe_quantizers(char *text, size_t size, const struct advise_trial *t,
+                                const char *before)
+{
+    const struct bitcut_quantizer *const a = t->quantizer[0], *const b = t->quantizer[1];
+    if (a && a == b) text_add(text, size, "%sA and B by %s", before, a->name);
+    else if (a && b)
+        text_add(text, size, "%sA by %s and B by %s", before, a->name, b->name);
+    else if (a || b)
+        text_add(text, size, "%s%s by %s", before, a ? "A" : "B", (a ? a : b)->name);
+}
+
 /* "legemm at 2^10, equilibrated" */
 static void describe_gemm(char *text, size_t size, const struct advise_trial *t)
 {
@@ -232,6 +279,7 @@ static void describe_gemm(char *text, size_t size, const struct advise_trial *t)
     if (!t->gemm.recipe->split) text_add(text, size, " in %s", t->plan.split_a.name);
     if (scale) text_add(text, size, " at 2^%d", scale);
     if (t->gemm.equilibrate) text_add(text, size, ", equilibrated");
+    describe_quantizers(text, size, t, " of ");
 }
 
 /* "3 products" */
@@ -278,6 +326,7 @@ static bool are_alike(const struct advise_trial *x, const struct advise_trial *y
            !strcmp(x->plan.split_a.name, y->plan.split_a.name) &&
            x->plan.split_a.scale == y->plan.split_a.scale &&
            x->gemm.equilibrate == y->gemm.equilibrate &&
+           x->quantizer[0] == y->quantizer[0] && x->quantizer[1] == y->quantizer[1] &&
            x->advice.cost == y->advice.cost && x->advice.reaches == y->advice.reaches;
 }
 
@@ -353,6 +402,23 @@ void advise_describe_typical(char *text, size_t size, const void *answer)
         text_add(text, size,
                  "; estimated up to %.2g in all outputs, %.2g in a second sample",
                  one->advice.high, one->advice.checked);
+}
+
+/* The error of the advised recipe, or of the nearest one, and what quantization and the
+   rounding of D alone make. */
+void advise_describe_sources(char *text, size_t size, const void *answer)
+{
+    const struct advise *const x = answer;
+    const struct advise_trial *const t = advise_best(x);
+    if (!t || (!advise_is_quantized(t) && !has_short_d(t))) return;
+    describe_quantizers(text, size, t, "with ");
+    text_add(text, size, "%sthe error is ", *text ? " " : "");
+    describe_error(text, size, x, t->advice.error);
+    if (advise_is_quantized(t))
+        text_add(text, size, "; quantization alone makes %.2g", t->advice.quantization);
+    if (has_short_d(t))
+        text_add(text, size, "; the rounding of D to %s alone makes %.2g",
+                 result_name(t->gemm.d.format), t->advice.rounding);
 }
 
 void advise_describe_worst_case(char *text, size_t size, const void *answer)
@@ -448,6 +514,11 @@ void advise_describe_command(char *text, size_t size, const void *answer)
              b ? b : "B.npy");
     if (t->plan.split_a.scale) text_add(text, size, " --scale %d", t->plan.split_a.scale);
     if (t->gemm.equilibrate) text_add(text, size, " --equilibrate");
+    for (int side = 0; side < 2; side++)
+        if (t->quantizer[side])
+            text_add(text, size, " --quantize-%c %s", side ? 'b' : 'a',
+                     t->quantizer[side]->name);
+    if (has_short_d(t)) text_add(text, size, " --format-d %s", t->gemm.d.format->name);
 }
 
 const struct record_line advise_lines[] = {
@@ -457,6 +528,7 @@ const struct record_line advise_lines[] = {
     { LABEL_VERDICT, advise_describe_none, RECORD_ALWAYS, NULL },
     VERDICT_LINES(advise_describe_best, advise_describe_typical,
                   advise_describe_worst_case),
+    { "error sources", advise_describe_sources, RECORD_ALWAYS, NULL },
     { "fastest", advise_describe_fastest, RECORD_ALWAYS, NULL },
     { "scale", advise_describe_scales, RECORD_ALWAYS, NULL },
     { "check", advise_describe_command, RECORD_ALWAYS, NULL },

@@ -3,12 +3,15 @@
 
 #include "analysis/accuracy/bound.h"
 #include "analysis/accuracy/gemm_data.h"
+#include "analysis/accuracy/short_result.h"
 #include "lib/base/size.h"
 #include "lib/number/equilibrate.h"
+#include "lib/number/fma.h"
 #include "lib/number/hostfp.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     PRODUCTS = 1 << 20, /* of A and B in the first sample */
@@ -40,8 +43,18 @@ static uint32_t largest_of(const struct matrix *x, uint32_t elsewhere)
     return largest;
 }
 
+static size_t quantizer_count(void)
+{
+    size_t count = 0;
+    while (quantizers[count].name) count++;
+    return count;
+}
+
 static void clear_one(struct advise_sample *s)
 {
+    for (size_t i = 0; s->operand && i < 2 * quantizer_count(); i++)
+        advise_operand_clear(&s->operand[i]);
+    free(s->operand);
     norm_sample_clear(&s->first);
     norm_sample_clear(&s->second);
     free(s->d);
@@ -56,7 +69,9 @@ static enum bitcut_status draw_one(struct advise_sample *to,
     struct advise_sample s = { .metric = q->metric,
                                .largest = { largest_of(a, q->largest[0]),
                                             largest_of(b, q->largest[1]) },
-                               .outputs = (double)a->rows * (double)b->cols };
+                               .outputs = (double)a->rows * (double)b->cols,
+                               .a = a,
+                               .b = b };
     enum bitcut_status status = draw(&s.first, q, i, 1, all, f);
     if (status != BITCUT_OK) return status;
     status = draw(&s.second, q, i, CHECKS, all, f);
@@ -64,7 +79,8 @@ static enum bitcut_status draw_one(struct advise_sample *to,
         const size_t first = s.first.a.rows * s.first.b.cols,
                      second = s.second.a.rows * s.second.b.cols;
         s.d = memory_allocate(first > second ? first : second, sizeof *s.d);
-        if (!s.d)
+        s.operand = calloc(2 * quantizer_count(), sizeof *s.operand);
+        if (!s.d || !s.operand)
             status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for results");
     }
     if (status == BITCUT_OK) *to = s;
@@ -96,12 +112,67 @@ void advise_samples_clear(struct advise_samples *s)
 
 /* --- one trial -------------------------------------------------------------------- */
 
-/* Whether no part overflows, in any row or column, including those outside the sample. */
+/* Whether no part overflows, in any row or column, including those outside the sample.
+   Quantized elements are within the range of their format. */
 static bool parts_fit(const struct advise_trial *t, const struct advise_sample *s)
 {
     return gemm_equilibrates(&t->gemm) ||
-           (equilibrate_spares(&t->plan.split_a, s->largest[0]) &&
-            equilibrate_spares(&t->plan.split_b, s->largest[1]));
+           ((t->quantizer[0] || equilibrate_spares(&t->plan.split_a, s->largest[0])) &&
+            (t->quantizer[1] || equilibrate_spares(&t->plan.split_b, s->largest[1])));
+}
+
+/* The operands of a trial on a sample, which stay the sample's, and the GEMM's alpha. */
+static enum bitcut_status take_operands(struct gemm_data *to, struct bitcut_gemm *g,
+                                        const struct advise_trial *t,
+                                        const struct advise_sample *s,
+                                        const struct norm_sample *w, struct fault *f)
+{
+    const struct norm_sample *const samples[] = { &s->first, &s->second };
+    *to = (struct gemm_data){ .a = w->a, .b = w->b };
+    for (int side = 0; side < 2; side++) {
+        const struct bitcut_quantizer *const q = t->quantizer[side];
+        if (!q) continue;
+        struct advise_operand *const x =
+            &s->operand[(size_t)side * quantizer_count() + (size_t)(q - quantizers)];
+        const enum bitcut_status status =
+            advise_operand_make(x, q, side ? s->b : s->a, side == 1,
+                                (const struct norm_sample **)(uintptr_t)samples, f);
+        if (status != BITCUT_OK) return status;
+        *(side ? &to->b : &to->a) = x->element[w == &s->second];
+        *(side ? &to->scale_b : &to->scale_a) = x->factor[w == &s->second];
+        *(side ? &to->depth_b : &to->depth_a) = q->depth;
+        g->alpha = f32_multiply(g->alpha, x->matrix_scale);
+    }
+    return BITCUT_OK;
+}
+
+/* D of a trial that is quantized or has a short D, as FP32 encodings. */
+static enum bitcut_status run_quantized(const struct advise_trial *t,
+                                        const struct advise_sample *s,
+                                        const struct norm_sample *w,
+                                        const struct gemm_options *options,
+                                        struct fault *f)
+{
+    struct bitcut_gemm g = t->gemm;
+    struct gemm_options how = *options;
+    struct gemm_data data;
+    enum bitcut_status status = take_operands(&data, &g, t, s, w, f);
+    if (status != BITCUT_OK) return status;
+    gemm_data_set(&g, &data, s->d);
+    g.d.format = t->gemm.d.format;
+    how.widened = true;
+    return gemm_run_plan(&g, &t->plan, &how, f);
+}
+
+/* The error of s->d, in the metric. */
+static struct norm_sample_error error_of(const struct advise_sample *s,
+                                         const struct norm_sample *w)
+{
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    const struct norm_sample_error error = s->metric->find(w, s->d, s->outputs);
+    hostfp_leave(&mode);
+    return error;
 }
 
 static enum bitcut_status run(struct norm_sample_error *to, const struct advise_trial *t,
@@ -111,15 +182,55 @@ static enum bitcut_status run(struct norm_sample_error *to, const struct advise_
     const struct gemm_options options = { .threads = all->threads,
                                           .progress = all->progress };
     struct bitcut_gemm g = t->gemm;
-    struct hostfp mode;
     gemm_set_dense(&g, s->d, w->a.rows, w->b.cols, w->a.cols, w->a.at, w->b.at, NULL);
-    const enum bitcut_status status = gemm_run(&g, &options, f);
+    const enum bitcut_status status =
+        advise_is_quantized(t) || result_is_short(t->gemm.d.format)
+            ? run_quantized(t, s, w, &options, f)
+            : gemm_run(&g, &options, f);
     if (status != BITCUT_OK) return status;
-    hostfp_enter(&mode);
-    *to = s->metric->find(w, s->d, s->outputs);
-    hostfp_leave(&mode);
+    *to = error_of(s, w);
     if (!parts_fit(t, s)) to->value = to->high = (double)INFINITY;
     return BITCUT_OK;
+}
+
+/* What quantization alone makes of the first sample: the exact product of the quantized
+   operands takes the place of D. */
+static enum bitcut_status find_quantization(struct advise_trial *t,
+                                            const struct advise_sample *s,
+                                            const struct advise_samples *all,
+                                            struct fault *f)
+{
+    const struct gemm_options options = { .threads = all->threads,
+                                          .progress = all->progress };
+    struct bitcut_gemm g = t->gemm;
+    struct gemm_data data;
+    struct judge j;
+    enum bitcut_status status = take_operands(&data, &g, t, s, &s->first, f);
+    g.d.format = NULL;
+    if (status == BITCUT_OK) {
+        struct bitcut_gemm own = g;
+        gemm_data_set(&own, &data, NULL);
+        status = gemm_data_judge(&j, &data, &own, &options, f);
+    }
+    if (status != BITCUT_OK) return status;
+    memcpy(s->d, j.comparison.reference32,
+           j.comparison.m * j.comparison.n * sizeof *s->d);
+    judge_clear(&j);
+    t->advice.quantization = fmax(t->advice.quantization, error_of(s, &s->first).value);
+    return BITCUT_OK;
+}
+
+/* What the rounding to a short D alone makes: the rounded exact product takes its place.
+ */
+static void find_rounding(struct advise_trial *t, const struct advise_sample *s)
+{
+    const struct comparison *const x = &s->first.judge.comparison;
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    for (size_t i = 0; i < x->m * x->n; i++)
+        s->d[i] = result_rounded(t->gemm.d.format, double_of_bits(x->reference64[i]));
+    hostfp_leave(&mode);
+    t->advice.rounding = fmax(t->advice.rounding, error_of(s, &s->first).value);
 }
 
 enum bitcut_status advise_try(struct advise_trial *t, const struct advise_samples *s,
@@ -127,6 +238,7 @@ enum bitcut_status advise_try(struct advise_trial *t, const struct advise_sample
 {
     struct bitcut_advice *const to = &t->advice;
     to->checked = to->bound = (double)NAN;
+    t->advice.quantization = t->advice.rounding = (double)NAN;
     to->error = to->high = 0;
     for (size_t i = 0; i < s->count; i++) {
         struct norm_sample_error one;
@@ -149,6 +261,7 @@ static enum bitcut_status find_bound(double *to, const struct advise_trial *t,
     struct bound_problem problem;
     char why[BOUND_WHY_MAX];
     *to = (double)NAN;
+    if (advise_is_quantized(t) || result_is_short(t->gemm.d.format)) return BITCUT_OK;
     enum bitcut_status status =
         bound_problem_make(&problem, &t->gemm, &t->plan, x, true, f);
     if (status != BITCUT_OK || !row->applies(why, &problem)) return status;
@@ -186,7 +299,12 @@ enum bitcut_status advise_check(struct advise_trial *t, const struct advise_samp
 {
     enum bitcut_status status = BITCUT_OK;
     t->advice.checked = t->advice.bound = 0;
-    for (size_t i = 0; i < s->count && status == BITCUT_OK; i++)
+    for (size_t i = 0; i < s->count && status == BITCUT_OK; i++) {
         status = check(t, &s->of[i], s, f);
+        if (status == BITCUT_OK && advise_is_quantized(t))
+            status = find_quantization(t, &s->of[i], s, f);
+        if (status == BITCUT_OK && result_is_short(t->gemm.d.format))
+            find_rounding(t, &s->of[i]);
+    }
     return status;
 }

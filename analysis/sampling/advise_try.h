@@ -4,6 +4,7 @@
 #define BITCUT_ANALYSIS_SAMPLING_ADVISE_TRY_H
 
 #include "analysis/sampling/advise.h"
+#include "analysis/sampling/advise_operand.h"
 
 /* Outputs of one product on which recipes are tried, and other outputs on which the
    result is checked. */
@@ -13,6 +14,8 @@ struct advise_sample {
     double outputs;      /* number of outputs of the product */
     struct norm_sample first, second; /* the second has four times as many outputs */
     uint32_t *d;                      /* space for the outputs of either sample */
+    const struct matrix *a, *b;       /* the product */
+    struct advise_operand *operand;   /* [A, B][quantizer]: made when they are needed */
 };
 
 /* The samples of every product of a problem. */
@@ -35,7 +38,8 @@ void advise_samples_clear(struct advise_samples *s);
 enum bitcut_status advise_try(struct advise_trial *t, const struct advise_samples *s,
                               struct fault *f);
 
-/* The same on the second samples, which sets `checked` and `bound`. */
+/* The same on the second samples, which sets `checked` and `bound`, and on the first ones
+   `quantization` and `rounding`.  The bound is NaN with quantizers or a short D. */
 enum bitcut_status advise_check(struct advise_trial *t, const struct advise_samples *s,
                                 struct fault *f);
 

@@ -175,16 +175,14 @@ enum bitcut_status norm_sample_draw(struct norm_sample *to, const struct matrix 
     struct lines row = { .most = smaller(rows, a->rows), .all = a->rows },
                  col = { .most = smaller(cols, b->cols), .all = b->cols };
     struct norm_sample w = { .all = row.most == row.all && col.most == col.all };
-    row.at = memory_allocate(row.most, sizeof *row.at);
-    col.at = memory_allocate(col.most, sizeof *col.at);
+    row.at = w.row = memory_allocate(row.most, sizeof *row.at);
+    col.at = w.col = memory_allocate(col.most, sizeof *col.at);
     row.weight = w.of_row = memory_allocate(row.most, sizeof *w.of_row);
     col.weight = w.of_col = memory_allocate(col.most, sizeof *w.of_col);
     enum bitcut_status status =
         row.at && col.at && w.of_row && w.of_col
             ? choose_lines(&w, &row, &col, a, b, even, seed, f)
             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
-    free(row.at);
-    free(col.at);
     if (status == BITCUT_OK)
         status = judge_init(&w.judge, &references[0], &w.a, &w.b, NULL, &options, f);
     if (status == BITCUT_OK) {
@@ -193,6 +191,8 @@ enum bitcut_status norm_sample_draw(struct norm_sample *to, const struct matrix 
     }
     matrix_clear(&w.a);
     matrix_clear(&w.b);
+    free(w.row);
+    free(w.col);
     free(w.of_row);
     free(w.of_col);
     return status;
@@ -203,6 +203,8 @@ void norm_sample_clear(struct norm_sample *w)
     if (w->of_row) judge_clear(&w->judge);
     matrix_clear(&w->a);
     matrix_clear(&w->b);
+    free(w->row);
+    free(w->col);
     free(w->of_row);
     free(w->of_col);
     *w = (struct norm_sample){ .of_row = NULL };

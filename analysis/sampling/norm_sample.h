@@ -16,6 +16,7 @@
    smallest norm, which are always included. */
 struct norm_sample {
     struct matrix a, b;
+    size_t *row, *col;       /* which rows of A, and columns of B */
     double *of_row, *of_col; /* 1 / c                     */
     struct judge judge;
     bool all; /* all outputs, each once with weight 1 */

@@ -51,6 +51,16 @@ struct exact_output {
     double value, magnitude;
 };
 
+/* What a step gives in exact arithmetic: v, times each factor, plus x y, and then limited
+   to [low, high].  All are FP32 encodings; an infinite limit is none. */
+struct exact_step {
+    int factors;
+    uint32_t factor[3];
+    bool adds, limits;
+    uint32_t addend[2]; /* x and y */
+    uint32_t low, high;
+};
+
 /* A bound on the computed v of an output: v differs from its exact value by at most
    `error`, and |v| is at most `size`.  With `least`, `error` counts only what roundings
    lose below the normal numbers of a format. */
@@ -75,7 +85,7 @@ enum {
     READS_ZERO_D = 1 << 10
 };
 
-/* A step: v after it, the exact value after it (NULL: as before), and the bound after it
+/* A step: v after it, what it gives in exact arithmetic (NULL: v), and the bound after it
    (NULL: as before), for the exact value after it.
 
    Let e bound |v - V|, where V is exact.  The bounds are, with h(x) half an ulp of FP32
@@ -94,8 +104,7 @@ enum {
 struct epilogue_step {
     const char *name, *what;
     uint32_t (*run)(const struct epilogue_values *x, uint32_t v, size_t i, size_t j);
-    struct exact_output (*exact)(const struct epilogue_values *x, struct exact_output v,
-                                 size_t i, size_t j);
+    struct exact_step (*exact)(const struct epilogue_values *x, size_t i, size_t j);
     struct output_bound (*bound)(const struct epilogue_values *x, struct output_bound b,
                                  struct exact_output after, size_t i, size_t j);
     unsigned reads;
@@ -219,6 +228,11 @@ void epilogue_run(const struct epilogue_values *x, uint32_t *d, size_t i, size_t
 /* The addend of an output that accumulators start from: beta c, or the bias; +0 where
    they start from nothing. */
 uint32_t epilogue_start(const struct epilogue_values *x, size_t i, size_t j);
+
+/* What is added to the exact sum of output (i, j) before all steps: beta c or the bias if
+   accumulators or the first slice start from it, else nothing. */
+struct exact_step epilogue_exact_start(const struct epilogue_values *x, size_t i,
+                                       size_t j);
 
 /* The exact value of output (i, j) whose exact sum is v: the start and all steps; and
    after the start alone.  The calling thread is in the mode of hostfp_enter(). */

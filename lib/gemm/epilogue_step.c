@@ -21,22 +21,42 @@ static uint32_t add(const struct epilogue_values *x, uint32_t a, uint32_t b)
     return f32_fused(x->nan, a, F32_ONE, b);
 }
 
-static struct exact_output times(struct exact_output v, uint32_t factor)
+/* A step in exact arithmetic: v, v times one factor, v + x y, and v between limits. */
+static const struct exact_step same = { 0 };
+
+static struct exact_step times(struct exact_step step, uint32_t factor)
 {
-    const double y = value_of_float(factor);
-    return (struct exact_output){ v.value * y, v.magnitude * fabs(y) };
+    step.factor[step.factors++] = factor;
+    return step;
 }
 
-static struct exact_output plus(struct exact_output v, double addend)
+static struct exact_step plus(struct exact_step step, uint32_t x, uint32_t y)
 {
-    return (struct exact_output){ v.value + addend, v.magnitude + fabs(addend) };
+    step.adds = true;
+    step.addend[0] = x;
+    step.addend[1] = y;
+    return step;
 }
 
-/* NaN stays. */
-static struct exact_output limited(struct exact_output v, double low, double high)
+static struct exact_step limited(uint32_t low, uint32_t high)
 {
-    if (v.value < low) v.value = low;
-    if (v.value > high) v.value = high;
+    return (struct exact_step){ .limits = true, .low = low, .high = high };
+}
+
+/* The value after a step; NaN stays. */
+static struct exact_output applied(struct exact_output v, struct exact_step step)
+{
+    for (int i = 0; i < step.factors; i++) {
+        const double y = value_of_float(step.factor[i]);
+        v = (struct exact_output){ v.value * y, v.magnitude * fabs(y) };
+    }
+    const double addend = value_of_float(step.addend[0]) * value_of_float(step.addend[1]);
+    if (step.adds)
+        v = (struct exact_output){ v.value + addend, v.magnitude + fabs(addend) };
+    if (step.limits && v.value < value_of_float(step.low))
+        v.value = value_of_float(step.low);
+    if (step.limits && v.value > value_of_float(step.high))
+        v.value = value_of_float(step.high);
     return v;
 }
 
@@ -129,13 +149,12 @@ static double beta_c_error(const struct output_bound *b, const struct epilogue_v
 
 /* --- the steps -------------------------------------------------------------------- */
 
-/* Each step has up to three functions: of v, the FP32 sum of output (i, j), of its exact
-   value, and of its error bound. */
+/* Each step has up to three functions: of v, the FP32 sum of output (i, j), of what it
+   gives in exact arithmetic, and of its error bound. */
 #define STEP(name)                                                                       \
     static uint32_t name(const struct epilogue_values *x, uint32_t v, size_t i, size_t j)
 #define EXACT(name)                                                                      \
-    static struct exact_output name(const struct epilogue_values *x,                     \
-                                    struct exact_output v, size_t i, size_t j)
+    static struct exact_step name(const struct epilogue_values *x, size_t i, size_t j)
 #define BOUND(name)                                                                      \
     static struct output_bound name(const struct epilogue_values *x,                     \
                                     struct output_bound b, struct exact_output after,    \
@@ -151,7 +170,7 @@ STEP(by_alpha)
 EXACT(by_alpha_exact)
 {
     UNUSED_PLACE;
-    return times(v, x->alpha);
+    return times(same, x->alpha);
 }
 
 BOUND(by_alpha_bound)
@@ -163,7 +182,15 @@ BOUND(by_alpha_bound)
 STEP(plus_c) { return f32_fused(x->nan, x->beta, c_at(x, i, j), v); }
 STEP(plus_rounded_c) { return add(x, v, beta_c(x, i, j)); }
 STEP(plus_short_c) { return add(x, v, shortened(x, beta_c(x, i, j))); }
-EXACT(plus_c_exact) { return plus(v, beta_c_exact(x, i, j)); }
+
+/* Plus beta c, of steps that multiply first. */
+static struct exact_step with_c(struct exact_step step, const struct epilogue_values *x,
+                                size_t i, size_t j)
+{
+    return x->c ? plus(step, x->beta, c_at(x, i, j)) : step;
+}
+
+EXACT(plus_c_exact) { return with_c(same, x, i, j); }
 
 /* Of a multiply-add, and of an exact addend. */
 BOUND(plus_bound)
@@ -187,7 +214,7 @@ BOUND(plus_short_c_bound)
 }
 
 STEP(alpha_plus_c) { return f32_fused(x->nan, x->alpha, v, beta_c(x, i, j)); }
-EXACT(alpha_plus_c_exact) { return plus(times(v, x->alpha), beta_c_exact(x, i, j)); }
+EXACT(alpha_plus_c_exact) { return with_c(times(same, x->alpha), x, i, j); }
 
 BOUND(alpha_plus_c_bound)
 {
@@ -203,12 +230,12 @@ STEP(scales_plus_c)
 
 EXACT(by_factors_exact)
 {
-    return times(times(v, scale_factor(&x->a, i, 0)), scale_factor(&x->b, j, 0));
+    return times(times(same, scale_factor(&x->a, i, 0)), scale_factor(&x->b, j, 0));
 }
 
 EXACT(scales_plus_c_exact)
 {
-    return alpha_plus_c_exact(x, by_factors_exact(x, v, i, j), i, j);
+    return with_c(times(by_factors_exact(x, i, j), x->alpha), x, i, j);
 }
 
 BOUND(scales_plus_c_bound)
@@ -222,7 +249,7 @@ BOUND(scales_plus_c_bound)
 }
 
 STEP(plus_bias) { return add(x, v, bias_at(x, i, j)); }
-EXACT(plus_bias_exact) { return plus(v, value_of_float(bias_at(x, i, j))); }
+EXACT(plus_bias_exact) { return plus(same, bias_at(x, i, j), F32_ONE); }
 
 STEP(by_factors)
 {
@@ -246,7 +273,7 @@ STEP(by_factor_a)
 EXACT(by_factor_a_exact)
 {
     (void)j;
-    return times(v, scale_factor(&x->a, i, 0));
+    return times(same, scale_factor(&x->a, i, 0));
 }
 
 BOUND(by_factor_a_bound)
@@ -264,7 +291,7 @@ STEP(by_factor_b)
 EXACT(by_factor_b_exact)
 {
     (void)i;
-    return times(v, scale_factor(&x->b, j, 0));
+    return times(same, scale_factor(&x->b, j, 0));
 }
 
 BOUND(by_factor_b_bound)
@@ -282,7 +309,7 @@ STEP(by_scale_d)
 EXACT(by_scale_d_exact)
 {
     UNUSED_PLACE;
-    return times(v, x->scale_d);
+    return times(same, x->scale_d);
 }
 
 BOUND(by_scale_d_bound)
@@ -311,8 +338,9 @@ STEP(positive_part)
 
 EXACT(positive_part_exact)
 {
+    const uint32_t infinity = 0x7f800000;
     UNUSED_PLACE;
-    return limited(v, 0, INFINITY);
+    return limited(0, infinity);
 }
 
 /* The order of FP32 encodings other than NaN as integers, with -0 below +0. */
@@ -333,7 +361,7 @@ STEP(clamped)
 EXACT(clamped_exact)
 {
     UNUSED_PLACE;
-    return limited(v, value_of_float(x->clamp_low), value_of_float(x->clamp_high));
+    return limited(x->clamp_low, x->clamp_high);
 }
 
 /* The bound of a value between two limits. */
@@ -388,9 +416,9 @@ STEP(saturated)
 
 EXACT(saturated_exact)
 {
-    const double most = value_of_float(largest_of(x->result));
+    const uint32_t most = largest_of(x->result);
     UNUSED_PLACE;
-    return limited(v, -most, most);
+    return limited(most | 0x80000000u, most);
 }
 
 BOUND(saturated_bound)
@@ -534,12 +562,18 @@ uint32_t epilogue_start(const struct epilogue_values *x, size_t i, size_t j)
                                      : 0;
 }
 
+struct exact_step epilogue_exact_start(const struct epilogue_values *x, size_t i,
+                                       size_t j)
+{
+    return start_is_c(x->start)      ? plus_c_exact(x, i, j)
+           : start_is_bias(x->start) ? plus_bias_exact(x, i, j)
+                                     : same;
+}
+
 struct exact_output epilogue_started(const struct epilogue_values *x,
                                      struct exact_output v, size_t i, size_t j)
 {
-    if (start_is_c(x->start)) v = plus_c_exact(x, v, i, j);
-    if (start_is_bias(x->start)) v = plus_bias_exact(x, v, i, j);
-    return v;
+    return applied(v, epilogue_exact_start(x, i, j));
 }
 
 struct exact_output epilogue_exact(const struct epilogue_values *x, struct exact_output v,
@@ -547,7 +581,7 @@ struct exact_output epilogue_exact(const struct epilogue_values *x, struct exact
 {
     v = epilogue_started(x, v, i, j);
     for (const unsigned char *s = x->step; *s; s++)
-        if (epilogue_steps[*s].exact) v = epilogue_steps[*s].exact(x, v, i, j);
+        if (epilogue_steps[*s].exact) v = applied(v, epilogue_steps[*s].exact(x, i, j));
     return v;
 }
 
@@ -556,7 +590,7 @@ struct output_bound epilogue_bound(const struct epilogue_values *x, struct outpu
 {
     for (const unsigned char *s = x->step; *s; s++) {
         const struct epilogue_step *const step = &epilogue_steps[*s];
-        if (step->exact) v = step->exact(x, v, i, j);
+        if (step->exact) v = applied(v, step->exact(x, i, j));
         if (step->bound) b = step->bound(x, b, v, i, j);
     }
     return b;

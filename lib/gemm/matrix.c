@@ -92,3 +92,9 @@ void array_set(struct array *a, size_t i, uint64_t bits)
     default: ((uint64_t *)a->data)[i] = bits; break;
     }
 }
+
+void matrix_transpose(uint32_t *to, const uint32_t *from, size_t rows, size_t cols)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) to[j * rows + i] = from[i * cols + j];
+}

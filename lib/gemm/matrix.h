@@ -31,6 +31,9 @@ enum bitcut_status matrix_init(struct matrix *m, size_t rows, size_t cols,
                                struct fault *f);
 void matrix_clear(struct matrix *m);
 
+/* Write the transpose of rows x cols elements. */
+void matrix_transpose(uint32_t *to, const uint32_t *from, size_t rows, size_t cols);
+
 enum { ARRAY_DIMS_MAX = 8 };
 
 /* An n-dimensional array of elements of 1, 2, 4 or 8 bytes, in C order, as raw bits. */

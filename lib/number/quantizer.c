@@ -142,13 +142,50 @@ static double largest_in(const uint32_t *x, const struct block *b)
     return amax;
 }
 
+/* Sums over the elements of a matrix x. */
+struct tally {
+    double square, error; /* of x^2 and of (x - element x scales)^2                 */
+    size_t values, bits;  /* elements of x other than 0, and the bits that they retain */
+};
+
+enum { BITS = 24, LEAST = -126 }; /* significand and least normal exponent of f32 */
+
+/* The bits that a value other than 0 retains, as struct bitcut_quantization counts them.
+ */
+static int retained_bits(double value, double error)
+{
+    if (error == 0) return BITS;
+    const int ulp = larger_int(exponent_of(fabs(value)), LEAST) - (BITS - 1);
+    return larger_int(BITS - 1 - (exponent_of(fabs(error)) - ulp), 0);
+}
+
+/* Take an element of x that became `encoding` by that scale; it was `scaled` before it
+   was rounded.  The error is exact in binary64: element times scale has at most 32 bits,
+   and begins near the first bit of the value. */
+static void tally_element(struct tally *sum, struct bitcut_quantization *kept,
+                          const struct bitcut_format *format, double value, double scaled,
+                          uint64_t encoding, double scale)
+{
+    const struct number element = format_decode(format, encoding);
+    const double error = value - format_to_double(format, encoding) * scale;
+    sum->square += value * value;
+    sum->error += error * error;
+    kept->saturated += fabs(scaled) > format_overflow(format);
+    kept->subnormal += format_is_subnormal(format, element);
+    if (value == 0) return;
+    kept->zeros += element.kind == NUMBER_ZERO;
+    kept->max_error = fmax(kept->max_error, fabs(error / value));
+    sum->values++;
+    sum->bits += (size_t)retained_bits(value, error);
+}
+
 /* The elements of a block with scales s and t. */
-static void quantize_block(uint32_t *elements, struct quantized *found,
+static void quantize_block(uint32_t *elements, struct tally *sum,
+                           struct bitcut_quantization *kept,
                            const struct bitcut_quantizer *q, const uint32_t *x,
                            const struct block *b, double s, double t)
 {
-    const double both = fmax((double)(float)(s * t), 0x1p-149),
-                 overflow = format_overflow(q->element);
+    const double both = fmax((double)(float)(s * t), 0x1p-149);
     for (size_t i = b->from; i < b->to; i++)
         for (size_t p = b->at; p < b->end; p++) {
             const double value = value_of_float(x[i * b->k + p]),
@@ -156,13 +193,10 @@ static void quantize_block(uint32_t *elements, struct quantized *found,
             const uint64_t e =
                 bitcut_format_convert(q->element, &roundings[ROUND_RN_SAT],
                                       &formats[FORMAT_F64], bits_of_double(scaled));
-            const double element = format_to_double(q->element, e),
-                         error = value - element * s * t;
-            elements[i * b->k + p] = bits_of_float((float)element);
-            found->square += value * value;
-            found->error += error * error;
-            found->zeros += value != 0 && element == 0;
-            found->saturated += fabs(scaled) > overflow;
+            tally_element(sum, kept, q->element, value, scaled, e, s * t);
+            if (elements)
+                elements[i * b->k + p] =
+                    bits_of_float((float)format_to_double(q->element, e));
         }
 }
 
@@ -188,6 +222,13 @@ static enum bitcut_status check_finite(const uint32_t *x, size_t lines, size_t k
     return BITCUT_OK;
 }
 
+static void finish(struct bitcut_quantization *kept, const struct tally *sum)
+{
+    kept->error = sum->square > 0 ? sqrt(sum->error / sum->square) : 0;
+    kept->bits = -log2(kept->error);
+    kept->retained = sum->values ? (double)sum->bits / (double)sum->values : (double)NAN;
+}
+
 enum bitcut_status quantize(uint32_t *elements, uint32_t *scales, uint32_t *matrix_scale,
                             struct quantized *found, const struct bitcut_quantizer *q,
                             const uint32_t *x, size_t lines, size_t k, struct fault *f)
@@ -197,38 +238,76 @@ enum bitcut_status quantize(uint32_t *elements, uint32_t *scales, uint32_t *matr
     const size_t across = quantizer_lines(q, lines), along = quantizer_blocks(q, k),
                  height = q->lines ? q->lines : lines, depth = q->depth ? q->depth : k;
     const struct block all = { 0, lines, 0, k, k };
+    struct bitcut_quantization kept = { .size = sizeof kept,
+                                        .elements = lines * k,
+                                        .scale_min = (double)NAN,
+                                        .scale_max = (double)NAN };
+    struct tally sum = { 0 };
     struct hostfp saved;
     hostfp_enter(&saved);
     const double t = matrix_scale_of(q, x, &all);
-    *found = (struct quantized){ .quantizer = q, .elements = lines * k };
-    *matrix_scale = bits_of_float((float)t);
+    kept.matrix_scale = t;
+    if (matrix_scale) *matrix_scale = bits_of_float((float)t);
     for (size_t i = 0; i < across; i++)
         for (size_t p = 0; p < along; p++) {
             const struct block b = { i * height, smaller((i + 1) * height, lines),
                                      p * depth, smaller((p + 1) * depth, k), k };
             const double s = scale_of(q, largest_in(x, &b), t);
-            scales[i * along + p] = bits_of_float((float)s);
-            quantize_block(elements, found, q, x, &b, s, t);
+            if (scales) scales[i * along + p] = bits_of_float((float)s);
+            kept.scale_min = fmin(kept.scale_min, s);
+            kept.scale_max = fmax(kept.scale_max, s);
+            quantize_block(elements, &sum, &kept, q, x, &b, s, t);
         }
+    finish(&kept, &sum);
+    *found = (struct quantized){ q, kept };
     hostfp_leave(&saved);
     return BITCUT_OK;
 }
 
-double quantized_error(const struct quantized *x)
-{
-    return x->square > 0 ? sqrt(x->error / x->square) : 0;
-}
+/* --- fields ---------------------------------------------------------------------------
+ */
 
-double quantized_bits(const struct quantized *x) { return -log2(quantized_error(x)); }
+#define KEPT(member, unit, what)                                                         \
+    RECORD_FIELD(struct bitcut_quantization, member, #member, unit, what)
+#define MAYBE(member, unit, what)                                                        \
+    RECORD_MAYBE_MEMBER(struct bitcut_quantization, member, #member, #member, unit, what)
+
+/* clang-format off */
+const struct record_field quantizer_kept_fields[] = {
+    KEPT(error,     "", "relative error in the Frobenius norm, ||x - x'|| / ||x||, with x' the "
+                        "elements times their scales"),
+    KEPT(bits,      "bits", "-log2 of error"),
+    KEPT(zeros,     "", "elements that became zero and were not zero"),
+    KEPT(saturated, "", "elements that were too large for the format"),
+    KEPT(elements,  "", "elements of the matrix"),
+    MAYBE(retained, "bits", "mean of the retained bits of elements other than zero, of 24: the "
+                            "implicit bit is counted; null without such elements"),
+    KEPT(max_error, "", "largest relative error of an element, |x - x'| / |x|"),
+    KEPT(subnormal, "", "elements that became subnormal numbers of the format"),
+    MAYBE(scale_min, "", "smallest scale of a block; null without blocks"),
+    MAYBE(scale_max, "", "largest scale of a block; null without blocks"),
+    KEPT(matrix_scale, "", "scale of the matrix; 1 if the quantizer has none"),
+    { 0 }
+};
+
+const struct record_field quantizer_name_fields[] = {
+    RECORD_INNER(struct quantized, quantizer, "quantizer", "", "the row of bitcut list quantizers"),
+    { 0 }
+};
+/* clang-format on */
 
 enum bitcut_status bitcut_quantize(uint32_t *elements, uint32_t *scales,
                                    uint32_t *matrix_scale,
+                                   struct bitcut_quantization *kept,
                                    const struct bitcut_quantizer *q, const uint32_t *x,
                                    size_t lines, size_t k, char why[BITCUT_TEXT_MAX])
 {
     struct quantized found;
     struct fault f;
-    const enum bitcut_status status =
-        quantize(elements, scales, matrix_scale, &found, q, x, lines, k, &f);
+    enum bitcut_status status =
+        kept ? struct_check("quantization", kept->size, sizeof *kept, &f) : BITCUT_OK;
+    if (status == BITCUT_OK)
+        status = quantize(elements, scales, matrix_scale, &found, q, x, lines, k, &f);
+    if (status == BITCUT_OK && kept) *kept = found.kept;
     return fault_write(why, status, &f);
 }

@@ -4,6 +4,7 @@
 #ifndef BITCUT_LIB_NUMBER_QUANTIZER_H
 #define BITCUT_LIB_NUMBER_QUANTIZER_H
 
+#include "lib/base/record.h"
 #include "lib/base/status.h"
 #include "lib/number/format.h"
 
@@ -36,18 +37,14 @@ size_t quantizer_blocks(const struct bitcut_quantizer *q, size_t k);
 /* What quantization did to an operand; `quantizer` is NULL if it was not quantized. */
 struct quantized {
     const struct bitcut_quantizer *quantizer;
-    size_t elements;
-    double square, error; /* sums of x^2 and of (x - element x scales)^2      */
-    size_t zeros;         /* elements that became zero, of x that is not zero */
-    size_t saturated;     /* elements that were too large for the format      */
+    struct bitcut_quantization kept;
 };
 
-/* The relative error in the Frobenius norm, and the bits that correspond to it: -log2 of
-   it. */
-double quantized_error(const struct quantized *x);
-double quantized_bits(const struct quantized *x);
+/* The fields of both members (lib/base/record.h). */
+extern const struct record_field quantizer_name_fields[], quantizer_kept_fields[];
 
-/* Quantize x, lines x k elements: the contract of bitcut_quantize(). */
+/* Quantize x, lines x k elements: the contract of bitcut_quantize().  `found` has the
+   numbers of bitcut_quantization, and is written only on success. */
 enum bitcut_status quantize(uint32_t *elements, uint32_t *scales, uint32_t *matrix_scale,
                             struct quantized *found, const struct bitcut_quantizer *q,
                             const uint32_t *x, size_t lines, size_t k, struct fault *f);

@@ -14,7 +14,7 @@ from ._figures import bars, line, points
 from ._gemm import OF_DEVICES, Operand, OrderLike, Problem, described, integer, line_of, real
 from ._library import (DIMENSION_MAX, Advice as _Advice, AdviceOptions, BadArgument, BadType,
                        Difference, Explanation as _Explanation, ExplainOptions, Field, FitReport,
-                       Part, Recording,
+                       Part, Quantization as _Quantization, Recording,
                        Tolerances as _Tolerances, ToleranceOptions, ToleranceVerdict, byref,
                        c_double, check, compute,
                        format_row, fresh, fresh_gemm, lib, read, text, values)
@@ -467,12 +467,25 @@ def split(x: Any, split: str = "halfhalf", *, copy: bool = False) -> Parts:
                  _of=x, _copy=copy)
 
 
+def _quantizer_row(name: Optional[str]):
+    row = lib.bitcut_quantizer_find(text(name, "quantizer")) if name is not None else None
+    if name is not None and not row:
+        raise BadArgument(f"{name}: unknown quantizer; bitcut.quantizers() has all")
+    return row
+
+
 class Quantized(Result):
     """A matrix as short elements and scales.
 
     ``values`` are FP32 numbers of the format ``format``.  ``scales`` has the format
     ``scale_format``: ``format_scale_a`` or ``format_scale_b`` of gemm().  ``block`` is
     ``block_a`` or ``block_b``, ``matrix_scale`` a factor of ``alpha``.
+
+    What is kept: ``error``, the relative error in the Frobenius norm; ``bits``, -log2 of it;
+    ``max_error``, the largest relative error of an element; ``retained``, the mean of the retained
+    bits of elements other than zero, of 24 (NaN if all are zero); the numbers of elements that became
+    zero (``zeros``), were too large (``saturated``) or became ``subnormal`` numbers of the format, of
+    all ``elements``; ``scale_min`` and ``scale_max``, the range of the scales of blocks.
     """
 
     def dequantized(self):
@@ -502,9 +515,8 @@ def quantize(x: Any, quantizer: str, side: str = "a", *, copy: bool = False) -> 
     >>> q.values.tolist(), f"{q.scales[0, 0]:.4f}", q.block
     ([[0.4375, 0.875, 448.0]], '2.2321', (1, 0))
     """
-    row = lib.bitcut_quantizer_find(text(quantizer, "quantizer"))
-    if not row:
-        raise BadArgument(f"{quantizer}: unknown quantizer; bitcut.quantizers() has all")
+    text(quantizer, "quantizer")
+    row = _quantizer_row(quantizer)
     if side not in ("a", "b"):
         raise BadArgument(f"side: {side!r} is neither 'a' nor 'b'")
     view = _values(x, copy)
@@ -513,16 +525,16 @@ def quantize(x: Any, quantizer: str, side: str = "a", *, copy: bool = False) -> 
     view = view if side == "a" else look(_arrays.transposed(view), "X")
     said, across, along = _read("quantizers").find(quantizer), ctypes.c_size_t(), ctypes.c_size_t()
     lib.bitcut_quantizer_blocks(ctypes.byref(across), ctypes.byref(along), row, *view.shape)
-    values = _arrays.empty(view.shape, "f32")
+    elements = _arrays.empty(view.shape, "f32")
     scales = _arrays.empty((across.value, along.value), "f32")
-    whole = ctypes.c_uint32()
-    read(lib.bitcut_quantize, look(values, "values").address, look(scales, "scales").address,
-         byref(whole), row, view.address or None, *view.shape)
+    kept = fresh(_Quantization)
+    read(lib.bitcut_quantize, look(elements, "elements").address, look(scales, "scales").address,
+         None, byref(kept), row, view.address or None, *view.shape)
     if side == "b":
-        values, scales = _arrays.transposed(values), _arrays.transposed(scales)
+        elements, scales = _arrays.transposed(elements), _arrays.transposed(scales)
     return Quantized(quantizer=quantizer, side=side, format=said["format"],
                      scale_format=said["scale"], block=(said["lines"], said["depth"]),
-                     matrix_scale=ctypes.c_float.from_buffer(whole).value, values=values,
+                     **values(kept), values=elements,
                      scales=scales if said["scale"] == "f32" else convert(scales, said["scale"]),
                      _shape=tuple(view.shape), _factors=scales)
 
@@ -842,11 +854,17 @@ def _fit_found(x: _Fragments, report: FitReport, found) -> Fit:
 # --- where errors come from, and what they may be ------------------------------------------
 
 
+# Parts that only epilogues have.
+OF_STEPS = ("factors", "start", "result")
+
+
 class Budget(Result):
     """Where the error comes from.
 
     For each part ``mean``, ``rms`` and ``max`` in u (|alpha| |A||B| + |beta C|), u = 2^-24.  "error" is
-    their sum, output by output.
+    their sum, output by output.  With a bias, factors, a start or other steps of an epilogue, the error is
+    that of all steps, the unit has the magnitudes of all their terms, and there are the parts
+    ``factors``, ``start`` and ``result`` unless they are 0.
     """
 
     _unit = "u = 2^-24"
@@ -887,7 +905,8 @@ def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: i
             integer(index, "index", DIMENSION_MAX), _threads(threads), keep=(p, parts))
     short = {} if given.get("format_d") in (None, "f32") else {"_unit": "u of the format of D"}
     return Budget(**{name: {"mean": x.mean, "rms": x.rms, "max": x.max}
-                     for name, x in zip(names, parts)}, **short)
+                     for name, x in zip(names, parts)
+                     if name not in OF_STEPS or x.max != 0}, **short)
 
 
 def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", index: int = 0,
@@ -1085,13 +1104,16 @@ class Advice(Result):
     """A GEMM that is accurate enough, by the fewest products.
 
     ``line`` is the GEMM; ``reaches``, ``cost``, ``error``, ``high``, ``checked`` and ``bound`` are those
-    of struct bitcut_advice.
+    of struct bitcut_advice.  ``quantize_a`` and ``quantize_b`` are names of quantizers(), the arguments
+    of quantize(), or None; ``quantization`` and ``rounding`` are the errors that quantization alone and
+    the rounding of D alone make, or None.
     """
 
 
 def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None,
-           metric: Optional[str] = None, want: float = 0.0, seed: int = 1, threads: int = 0,
-           **given) -> Advice:
+           metric: Optional[str] = None, want: float = 0.0, quantize_a: Optional[str] = None,
+           quantize_b: Optional[str] = None, quantizers: bool = False, seed: int = 1,
+           threads: int = 0, **given) -> Advice:
     """Find the recipe of the fewest products whose error is small enough.
 
     Args:    a: A, (m, k)
@@ -1100,9 +1122,13 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
              unit: the only unit to try, a name of units() or chips(); None: all
              metric: "relres" or "backward_max"; None: "relres"
              want: the largest error that is acceptable; 0: 1e-6, or 16 u for backward_max
+             quantize_a: a name of quantizers(), by which A is quantized in every GEMM; None: it is not
+             quantize_b: the same for B
+             quantizers: also try every quantizer, for A and B, on units that multiply its elements
              seed: seed that chooses the sample of outputs
              threads: number of threads; 0: one for each processor
-             given: c, alpha, beta, formats and copy, as in gemm()
+             given: c, alpha, beta, formats and copy, as in gemm(); with format_d, errors include the
+                 rounding of D
     Returns: Advice; ``reaches`` is false if no recipe is accurate enough, it is then the nearest
     Raises:  BadArgument: a shape, a name or a number does not fit
              Unsupported: no recipe runs on this unit
@@ -1115,9 +1141,15 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
     options, found, g = fresh(AdviceOptions), fresh(_Advice), fresh_gemm()
     options.metric = text(metric, "metric") if metric is not None else None
     options.want, options.seed = real(want, "want"), integer(seed, "seed", SEED_MAX)
+    options.quantize_a, options.quantize_b = map(_quantizer_row, (quantize_a, quantize_b))
+    options.quantizers = bool(quantizers)
     compute(lib.bitcut_advise, byref(found), byref(g), byref(p.struct), byref(options),
             _threads(threads), keep=(p, found, g, options))
-    said = described(g)
+    said, advice = described(g), values(found)
+    for key in ("quantize_a", "quantize_b"):
+        advice[key] = lib.bitcut_row_name(advice[key]).decode() if advice[key] else None
+    for key in ("quantization", "rounding"):
+        advice[key] = advice[key] if advice[key] == advice[key] else None
     return Advice(line=line_of(g), **{key: said[key] for key in (
         "recipe", "unit", "evidence", "split", "scale", "equilibrate", "terms")},
-                  **values(found))
+                  **advice)

@@ -125,6 +125,10 @@ class Part(Structure):
     _fields_ = [("mean", c_double), ("rms", c_double), ("max", c_double)]
 
 
+class Quantization(Structure):
+    """The library reports its members (below)."""
+
+
 class ToleranceOptions(Structure):
     _fields_ = [("size", c_size_t), ("runs", c_size_t), ("false_alarm", c_double), ("seed", c_uint64),
                 ("any_order", c_bool), ("two", c_bool)]
@@ -139,7 +143,8 @@ class ToleranceVerdict(Structure):
 
 
 class AdviceOptions(Structure):
-    _fields_ = [("size", c_size_t), ("metric", c_char_p), ("want", c_double), ("seed", c_uint64)]
+    _fields_ = [("size", c_size_t), ("metric", c_char_p), ("want", c_double), ("seed", c_uint64),
+                ("quantize_a", c_void_p), ("quantize_b", c_void_p), ("quantizers", c_bool)]
 
 
 class Advice(Structure):
@@ -152,7 +157,7 @@ STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_scales": Scal
            "bitcut_field": Field, "bitcut_difference": Difference,
            "bitcut_explain_options": ExplainOptions, "bitcut_explanation": Explanation,
            "bitcut_recording": Recording, "bitcut_fit_report": FitReport,
-           "bitcut_part": Part, "bitcut_tolerance_options": ToleranceOptions,
+           "bitcut_part": Part, "bitcut_quantization": Quantization, "bitcut_tolerance_options": ToleranceOptions,
            "bitcut_tolerances": Tolerances, "bitcut_tolerance_verdict": ToleranceVerdict,
            "bitcut_advice_options": AdviceOptions,
            "bitcut_advice": Advice}
@@ -174,7 +179,7 @@ PROTOTYPES = {
     "format_convert_array": (I, [POINTER(S), P, P, P, P, P, S]),
     "split_array": (I, [POINTER(P), P, P, S]), "quantizer_find": (P, [T]),
     "quantizer_blocks": (None, [POINTER(S), POINTER(S), P, S, S]),
-    "quantize": (I, [P, P, POINTER(c_uint32), P, P, S, S, P]),
+    "quantize": (I, [P, P, P, POINTER(Quantization), P, P, S, S, P]),
     "split_measure": (I, [P, S, P, P, I, I, P, S, I, P]), "split_measure_name": (T, [S]),
     "order_read": (I, [POINTER(Order), T, P]), "order_write": (None, [P, POINTER(Order)]),
     "gemm_init": (None, [G, S]), "gemm_read": (I, [G, T, P]), "gemm_write": (I, [P, G]),

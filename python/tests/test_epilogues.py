@@ -2,6 +2,7 @@
 """Biases, factors, starts and steps of an epilogue: arguments, shapes, and what is refused.
 tests/emu/test_gemm.c compares their bits."""
 
+import fractions
 import unittest
 
 from helper import Folder, needs_numpy, numpy, uniform
@@ -110,7 +111,7 @@ class Epilogues(Folder):
         bias = whole(N)
         with self.assertRaisesRegex(bitcut.BadArgument, "unknown epilogue"):
             self.gemm(epilogue="rounds")
-        for call in (bitcut.explain, bitcut.budget, bitcut.advise):
+        for call in (bitcut.explain, bitcut.advise):
             with self.assertRaisesRegex(bitcut.BadArgument, "does not take a bias"):
                 if call is bitcut.explain:
                     call(self.c, self.a, self.b, bias=bias, seconds=1)
@@ -158,8 +159,42 @@ class Epilogues(Folder):
         error = abs(bitcut.gemm(a, b, **given).d - numpy.clip(exact, -3, 3))
         limit = bitcut.bound(a, b, **given)
         self.assertTrue((error <= limit).all() and (limit < 1).all() and error.max() > 0)
-        with self.assertRaisesRegex(bitcut.BadArgument, "the error budget takes"):
-            bitcut.budget(a, b, **given)
+        parts = bitcut.budget(a, b, format_d="bf16", **given).to_dict()
+        self.assertEqual(list(parts)[-2:], ["result", "error"])
+        total = sum(part["mean"] for part in parts.values()) - parts["error"]["mean"]
+        self.assertAlmostEqual(total, parts["error"]["mean"], 12)
+        self.assertGreater(parts["result"]["rms"], 0)
+
+
+@needs_numpy
+class Budgets(Folder):
+    def test_program(self):
+        """The program prints the same budget, and the parts of an output add up to its error."""
+        rng = numpy.random.default_rng(8)
+        a, b = rng.normal(size=(M, K)).astype("f4"), rng.normal(size=(K, N)).astype("f4")
+        bias = rng.normal(size=N).astype("f4")
+        self.save(A=a, B=b, bias=bias)
+        parts = bitcut.budget(a, b, recipe="plain", unit="h100", bias=bias, start="bias",
+                              epilogue="fused+relu", format_d="f16").to_dict()
+        row, = self.program("gemm", "-a", "A.npy", "-b", "B.npy", "--recipe", "plain", "--unit", "h100",
+                            "--bias", "BIAS.npy", "--start", "bias", "--epilogue", "fused+relu",
+                            "--format-d", "f16", "--budget", "--at", "0,1", "--worst", "2")
+        self.assertEqual(list(parts), [part["name"] for part in row["budget"]["parts"]])
+        for part in row["budget"]["parts"]:
+            self.assertEqual(part["u"], parts[part["name"]])
+
+        def exact(part):
+            digits, power = part["exact"].split("*2^")
+            return fractions.Fraction(int(digits)) * fractions.Fraction(2) ** int(power)
+        for one in (row["at"], *row["worst"]):
+            total = sum(map(exact, one["parts"]))
+            want = fractions.Fraction(one["d"]) - self.relu(a, b, bias, one["i"], one["j"])
+            self.assertEqual(total, want)
+
+    @staticmethod
+    def relu(a, b, bias, i, j):
+        terms = (fractions.Fraction(float(x)) * fractions.Fraction(float(y)) for x, y in zip(a[i], b[:, j]))
+        return max(sum(terms) + fractions.Fraction(float(bias[j])), 0)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
    statistics. */
 #include "analysis/accuracy/budget.h"
 #include "lib/exact/exact.h"
+#include "lib/gemm/epilogue.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
 #include "tests/test.h"
@@ -91,6 +92,127 @@ static void known_check(size_t i)
 START_TEST(parts_by_hand)
 {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) known_check(i);
+}
+END_TEST
+
+#define E4M3 "hopper/wgmma.m64n8k32.f32.e4m3"
+#define NVF4 "blackwell/tcgen05.m128n8k64.nvf4.f32.e2m1"
+#define HALF "hopper/mma.m16n8k16.f16.f16"
+
+/* With factors, a start, steps and a format of D: one product, and one part that errs, or
+   none.  Where there is an alpha, it is 1. */
+static const struct {
+    const char *recipe, *unit;
+    double a, b;
+    size_t k;
+    enum bitcut_scaling scaling;
+    double scale_a, scale_b; /* 0: there are no factors */
+    enum bitcut_start start;
+    double beta, c, bias; /* bias 0: there is none */
+    int slices;
+    const char *epilogue;
+    double scale_d;
+    int d;
+    enum budget_part part;
+    const char *exact;
+} extended[] = {
+    /* clang-format off */
+    /* the product of the factors is rounded, then one rounding of its product with the sum */
+    { "plain", E4M3, 1, 1, 32, BITCUT_SCALING_PROMOTED, 1 + 0x1p-23, 1 + 0x1p-23, 0, 0, 0, 0, 0, "fused", 1, FORMAT_F32, BUDGET_FACTORS, "-1*2^-46" },
+    { "plain", E4M3, 1.5, 1, 32, BITCUT_SCALING_PROMOTED, 1 + 0x1p-23, 1, 0, 0, 0, 0, 0, "fused", 1, FORMAT_F32, BUDGET_PROMOTION, "1*2^-24" },
+    { "plain", E4M3, 1.5, 1, 32, BITCUT_SCALING_PROMOTED_APART, 1 + 0x1p-23, 1, 0, 0, 0, 0, 0, "fused", 1, FORMAT_F32, BUDGET_FACTORS, "1*2^-24" },
+    { "plain", E4M3, 1.5, 1, 32, BITCUT_SCALING_PROMOTED_TURNS, 1 + 0x1p-23, 1, 0, 0, 0, 0, 0, "fused", 1, FORMAT_F32, BUDGET_FACTORS, "1*2^-24" },
+    { "plain", E4M3, 1.5, 1, 32, BITCUT_SCALING_PROMOTED_TURNS, 1, 1 + 0x1p-23, 0, 0, 0, 0, 0, "fused", 1, FORMAT_F32, BUDGET_PROMOTION, "1*2^-24" },
+    { "plain", E4M3, 1.5, 1, 32, BITCUT_SCALING_PROMOTED_TURNS_B, 1, 1 + 0x1p-23, 0, 0, 0, 0, 0, "fused", 1, FORMAT_F32, BUDGET_FACTORS, "1*2^-24" },
+    { "fp32", "fma/f32", 1 + 0x1p-23, 1, 1, BITCUT_SCALING_OPERAND, 1 + 0x1p-23, 1, 0, 0, 0, 0, 0, "fused", 1, FORMAT_F32, BUDGET_FACTORS, "-1*2^-46" },
+    { "fp32", "fma/f32", 1, 1 + 0x1p-23, 1, BITCUT_SCALING_OPERAND, 1, -1 - 0x1p-23, 0, 0, 0, 0, 0, "fused", 1, FORMAT_F32, BUDGET_FACTORS, "1*2^-46" },
+    { "fp32", "fma/f32", 1 + 0x1p-23, 1, 1, BITCUT_SCALING_EPILOGUE, 1 + 0x1p-23, 1, 0, 0, 0, 0, 0, "fused", 1, FORMAT_F32, BUDGET_EPILOGUE, "-1*2^-46" },
+    /* scales of a unit, 1.125 and 3, are exact */
+    { "plain", NVF4, 1.5, -3, 64, BITCUT_SCALING_UNIT, 1.125, 3, 0, 0, 0, 0, 0, "fused", 1, FORMAT_F32, BUDGET_PARTS, NULL },
+    /* an accumulator of f16 rounds C and the bias; a slice does not */
+    { "plain", HALF, 0, 0, 16, 0, 0, 0, BITCUT_START_BIAS, 0, 0, 1 + 0x1p-12, 0, "fused", 1, FORMAT_F32, BUDGET_START, "-1*2^-12" },
+    { "plain", HALF, 0, 0, 0, 0, 0, 0, BITCUT_START_BIAS, 0, 0, 1 + 0x1p-12, 0, "fused", 1, FORMAT_F32, BUDGET_START, "-1*2^-12" },
+    { "plain", HALF, 0, 0, 0, 0, 0, 0, BITCUT_START_SLICE_BIAS, 0, 0, 1 + 0x1p-12, 0, "fused", 1, FORMAT_F32, BUDGET_PARTS, NULL },
+    { "plain", HALF, 0, 0, 16, 0, 0, 0, BITCUT_START_SLICE_BIAS, 0, 0, 1 + 0x1p-12, 0, "fused", 1, FORMAT_F32, BUDGET_PARTS, NULL },
+    { "plain", HOPPER, 1, 1, 16, 0, 0, 0, BITCUT_START_SLICE_BIAS, 0, 0, 0x1p-30, 0, "fused", 1, FORMAT_F32, BUDGET_START, "-1*2^-30" },
+    { "plain", HOPPER, 1, 1, 32, 0, 0, 0, BITCUT_START_SLICE_C, 1 + 0x1p-23, 1 + 0x1p-23, 0, 2, "fused", 1, FORMAT_F32, BUDGET_START, "-1*2^-46" },
+    { "fp32", "fma/f32", 0, 0, 1, 0, 0, 0, BITCUT_START_C, 1 + 0x1p-23, 1 + 0x1p-23, 0, 0, "fused", 1, FORMAT_F32, BUDGET_START, "-1*2^-46" },
+    /* steps: of errors in FP32, and in the format of D by a step and at the end */
+    { "fp32", "fma/f32", 1, 1, 1, 0, 0, 0, 0, 0, 0, 0x1p-30, 0, "fused+relu", 1, FORMAT_F32, BUDGET_EPILOGUE, "-1*2^-30" },
+    { "fp32", "fma/f32", 1 + 0x1p-12, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, "round", 1, FORMAT_F16, BUDGET_RESULT, "-1*2^-12" },
+    { "fp32", "fma/f32", 1 + 0x1p-12, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, "round+scale-d", -4, FORMAT_F16, BUDGET_RESULT, "1*2^-10" },
+    { "fp32", "fma/f32", 1 + 0x1p-12, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, "relu", 1, FORMAT_F16, BUDGET_RESULT, "-1*2^-12" },
+    /* limits remove errors: of a negative value, and of one beyond the largest */
+    { "plain", HOPPER, -1 - 0x1p-12, 1, 16, 0, 0, 0, 0, 0, 0, 0, 0, "relu", 1, FORMAT_F32, BUDGET_PARTS, NULL },
+    { "plain", HOPPER, 1 + 0x1p-12, 1, 16, 0, 0, 0, 0, 0, 0, 0, 0, "relu", 1, FORMAT_F32, BUDGET_REPRESENTATION, "-1*2^-12" },
+    { "fp32", "fma/f32", 70000, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, "saturate", 1, FORMAT_F16, BUDGET_PARTS, NULL },
+    /* values far below every format: 2^-1490 */
+    { "fp32", "fma/f32", 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, "scale-d+scale-d+scale-d+scale-d+scale-d+scale-d+scale-d+scale-d+scale-d+scale-d", 0x1p-149, FORMAT_F32, BUDGET_EPILOGUE, "-1*2^-1490" },
+    /* clang-format on */
+};
+
+static void extended_check(size_t i)
+{
+    uint32_t a[K_MAX] = { 0 }, b[K_MAX] = { 0 };
+    const uint32_t factor_a = f32_of(extended[i].scale_a),
+                   factor_b = f32_of(extended[i].scale_b);
+    struct bitcut_gemm g =
+        gemm_of(bitcut_recipe_find(extended[i].recipe),
+                bitcut_unit_find(extended[i].unit, NULL));
+    struct gemm_plan plan;
+    struct budget_output out;
+    const bool scaled = extended[i].scale_a != 0;
+    ck_assert_ptr_nonnull(g.unit);
+    ck_assert(epilogue_read(g.epilogue, extended[i].epilogue));
+    if (!strcmp(extended[i].epilogue, "fused")) memset(g.epilogue, 0, sizeof g.epilogue);
+    g.scaling = extended[i].scaling;
+    g.start = extended[i].start;
+    if (g.scaling >= BITCUT_SCALING_PROMOTED) g.promote = 1;
+    g.beta = f32_of(extended[i].beta);
+    g.scale_d = f32_of(extended[i].scale_d);
+    g.d.format = &formats[extended[i].d];
+    g.order.slices = extended[i].slices;
+    const uint32_t bias = f32_of(extended[i].bias), c = f32_of(extended[i].c);
+    if (bias) g.bias.at = &bias;
+    if (scaled) {
+        const size_t depth = g.unit->scale ? (size_t)g.unit->scale_block : 0;
+        g.scale_a = g.scale_b = (struct bitcut_scales){
+            { .at = &factor_a, .format = g.unit->scale }, 1, depth
+        };
+    }
+    struct fault f;
+    const enum bitcut_status status = gemm_plan_on_unit(&plan, &g, &f);
+    ck_assert_msg(status == BITCUT_OK, "row %zu: %s", i, f.text);
+    a[0] = f32_of(extended[i].a), b[0] = f32_of(extended[i].b);
+    /* each block of k has the same factor */
+    const struct line_factors factors_a = { scaled ? &factor_a : NULL, 0, 0 },
+                              factors_b = { scaled ? &factor_b : NULL, 0, 0 };
+    const uint32_t blocks_a[4] = { factor_a, factor_a, factor_a, factor_a },
+                   blocks_b[4] = { factor_b, factor_b, factor_b, factor_b };
+    struct budget_lines x = { .a = a,
+                              .b = b,
+                              .k = extended[i].k,
+                              .c = c,
+                              .bias = bias,
+                              .factors_a = factors_a,
+                              .factors_b = factors_b };
+    if (g.unit->scale) {
+        x.factors_a = (struct line_factors){ blocks_a, 1, (size_t)g.unit->scale_block };
+        x.factors_b = (struct line_factors){ blocks_b, 1, (size_t)g.unit->scale_block };
+    }
+    ck_assert_int_eq(budget_one(&out, &g, &plan, &x, true, NULL), BITCUT_OK);
+    ck_assert_msg(!out.event.what, "row %zu: %s", i, out.event.what);
+    for (int p = 0; p < BUDGET_PARTS; p++) {
+        const char *want = p == (int)extended[i].part ? extended[i].exact : "0*2^0";
+        ck_assert_msg(!strcmp(out.exact[p], want), "row %zu, %s: %s, not %s", i,
+                      budget_rows[p].name, out.exact[p], want);
+    }
+    budget_clear(&out);
+}
+
+START_TEST(extended_by_hand)
+{
+    for (size_t i = 0; i < sizeof extended / sizeof extended[0]; i++) extended_check(i);
 }
 END_TEST
 
@@ -313,7 +435,7 @@ START_TEST(statistics)
     line_draw(a, M * DEPTH, 8, &rng);
     line_draw(b, DEPTH * N, 8, &rng);
     line_draw(c, M * N, 8, &rng);
-    const struct budget_matrices x = { a, b, c, M, N, DEPTH };
+    const struct budget_matrices x = { a, b, c, M, N, DEPTH, NULL };
     ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
     ck_assert_int_eq(budget_gemm(&one, &g, &plan, &x, 1, NULL, NULL), BITCUT_OK);
     ck_assert_int_eq(budget_gemm(&three, &g, &plan, &x, 3, NULL, NULL), BITCUT_OK);
@@ -330,4 +452,4 @@ START_TEST(statistics)
 }
 END_TEST
 
-TEST_MAIN("budget", parts_by_hand, first_events, parts_add_up, statistics)
+TEST_MAIN("budget", parts_by_hand, extended_by_hand, first_events, parts_add_up, statistics)

@@ -3,6 +3,8 @@
    is beyond its limit.  The exact value is stated again from lib/bitcut.h, in MPFR numbers
    that hold every sum and product. */
 #include "lib/bitcut.h"
+#include "analysis/accuracy/budget.h"
+#include "analysis/accuracy/gemm_data.h"
 #include "lib/gemm/epilogue.h"
 #include "lib/gemm/recipe.h"
 #include "emu/gemm.h"
@@ -13,6 +15,7 @@
 #include <math.h>
 #include <mpfr.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { M_MAX = 4, N_MAX = 4, K_MAX = 200, EXACT_BITS = 6000 };
@@ -373,6 +376,134 @@ static void check(struct tally *to, struct drawn *x, mpfr_t v, mpfr_t t, const c
     }
 }
 
+/* --- budgets ----------------------------------------------------------------------- */
+
+/* v -= "m*2^e". */
+static void subtract_text(mpfr_t v, mpfr_t t, const char *text)
+{
+    char digits[3000];
+    const char *const power = strstr(text, "*2^");
+    ck_assert(power && (size_t)(power - text) < sizeof digits);
+    memcpy(digits, text, (size_t)(power - text));
+    digits[power - text] = 0;
+    ck_assert_int_eq(mpfr_set_str(t, digits, 10, MPFR_RNDN), 0);
+    mpfr_mul_2si(t, t, strtol(power + 3, NULL, 10), MPFR_RNDN);
+    mpfr_sub(v, v, t, MPFR_RNDN);
+}
+
+/* Outputs with a budget, and how many have each part. */
+struct parted {
+    size_t outputs, budgets, has[BUDGET_PARTS];
+};
+
+/* The sum of the magnitudes of all terms, as bitcut_gemm_judge() has it. */
+static double magnitude(const struct drawn *x, size_t i, size_t j, mpfr_t v, mpfr_t t)
+{
+    static struct drawn all;
+    all = *x;
+    for (size_t p = 0; p < x->m * x->k; p++) all.a[p] &= 0x7fffffff;
+    for (size_t p = 0; p < x->k * x->n; p++) all.b[p] &= 0x7fffffff;
+    for (size_t p = 0; p < M_MAX * K_MAX; p++) all.scale_a[p] &= 0x7fffffff;
+    for (size_t p = 0; p < K_MAX * N_MAX; p++) all.scale_b[p] &= 0x7fffffff;
+    for (size_t p = 0; p < x->m * x->n; p++) all.c[p] &= 0x7fffffff;
+    for (size_t p = 0; p < N_MAX; p++) all.bias[p] &= 0x7fffffff;
+    all.g.alpha &= 0x7fffffff, all.g.beta &= 0x7fffffff, all.g.scale_d &= 0x7fffffff;
+    for (unsigned char *s = all.g.epilogue; *s; s++) /* limits change no magnitude */
+        if (*s == BITCUT_STEP_CLAMP || *s == BITCUT_STEP_SATURATE) *s = BITCUT_STEP_RELU;
+    exact(v, t, &all, i, j);
+    return mpfr_get_d(v, MPFR_RNDN);
+}
+
+/* Whether an output that has no budget may have none: a value on its way overflows, or is
+   cleared. */
+static bool explains(const struct budget_event *e)
+{
+    static const char *const reasons[] = {
+        "an input is infinite or NaN",   "a part is infinite or NaN",
+        "an accumulator overflows",      "a sum overflows",
+        "the result overflows",          "a step of the epilogue overflows",
+        "an accumulator is set to zero", "a factor overflows"
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (!strcmp(e->what, reasons[i])) return true;
+    return false;
+}
+
+/* The parts of every output add up to D less the exact value, exactly. */
+static void check_budgets(struct parted *to, struct drawn *x, mpfr_t v, mpfr_t t)
+{
+    struct gemm_data data;
+    struct gemm_plan plan;
+    struct bitcut_gemm g;
+    struct fault f;
+    ck_assert_int_eq(gemm_take(&g, &x->g, &f), BITCUT_OK);
+    ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, &f), BITCUT_OK);
+    ck_assert_int_eq(gemm_data_take(&data, &g, 0, 1, &f), BITCUT_OK);
+    const struct budget_matrices matrices = { data.a.at, data.b.at, data.c.at, x->m,
+                                              x->n,      x->k,      &data };
+    for (size_t at = 0; at < x->m * x->n; at++) {
+        struct budget_output out;
+        const double d = result_at(x, at);
+        ck_assert_int_eq(
+            budget_at(&out, &g, &plan, &matrices, at / x->n, at % x->n, &f), BITCUT_OK);
+        to->outputs++;
+        if (out.event.what) {
+            ck_assert_msg(explains(&out.event), "%s", out.event.what);
+            continue;
+        }
+        to->budgets++;
+        const double got = value(out.d);
+        if (!(got == d)) describe(x);
+        ck_assert_msg(got == d, "output %zu: D is %a, that of the budget %a", at, d, got);
+        exact(v, t, x, at / x->n, at % x->n);
+        const double error = fabs(mpfr_get_d(v, MPFR_RNDZ) - out.value);
+        if (error != 0) describe(x);
+        ck_assert_msg(error == 0, "output %zu: value %a, not %a", at, out.value,
+                      mpfr_get_d(v, MPFR_RNDZ));
+        mpfr_d_sub(v, d, v, MPFR_RNDN);
+        for (int p = 0; p < BUDGET_PARTS; p++) {
+            subtract_text(v, t, out.exact[p]);
+            to->has[p] += out.part[p] != 0;
+            ck_assert(budget_has_part(&g, (enum budget_part)p) || out.part[p] == 0);
+        }
+        if (!mpfr_zero_p(v)) describe(x);
+        ck_assert_msg(mpfr_zero_p(v), "output %zu: parts do not add up", at);
+        const double size = magnitude(x, at / x->n, at % x->n, v, t);
+        if (!(fabs(out.size - size) <= 1e-12 * size)) describe(x);
+        ck_assert_msg(fabs(out.size - size) <= 1e-12 * size, "output %zu: size %a, not %a",
+                      at, out.size, size);
+        budget_clear(&out);
+    }
+    gemm_data_clear(&data);
+}
+
+/* Every part occurs, and most outputs have a budget. */
+START_TEST(parts_add_up)
+{
+    static struct drawn x;
+    uint64_t rng = test_seed() + 2;
+    struct parted all = { 0 };
+    mpfr_t v, t;
+    mpfr_inits2(2 * EXACT_BITS, v, t, (mpfr_ptr)0);
+    for (int i = test_cases(1500, 40000); i; i--) {
+        x = (struct drawn){ .m = 0 };
+        draw(&x, &rng);
+        ck_assert_int_eq(bitcut_gemm(NULL, &x.g, 1, NULL), BITCUT_OK);
+        check_budgets(&all, &x, v, t);
+    }
+    mpfr_clears(v, t, (mpfr_ptr)0);
+    mpfr_free_cache();
+    printf("# %zu outputs, %zu with budgets; with each part:", all.outputs, all.budgets);
+    for (int p = 0; p < BUDGET_PARTS; p++)
+        printf(" %s %zu", budget_rows[p].name, all.has[p]);
+    printf("\n");
+    ck_assert(all.budgets * 2 > all.outputs);
+    for (int p = 0; p < BUDGET_PARTS; p++)
+        ck_assert_msg(p == BUDGET_SATURATION || all.has[p] > 0, "no output has a part %s",
+                      budget_rows[p].name);
+}
+END_TEST
+
 /* Sums and products of at most 48 bits from 2^-600 to 2^600 are exact. */
 START_TEST(no_error_beyond)
 {
@@ -436,4 +567,4 @@ START_TEST(one_promotion)
 }
 END_TEST
 
-TEST_MAIN("extended bound", no_error_beyond, one_promotion)
+TEST_MAIN("extended bound", no_error_beyond, one_promotion, parts_add_up)

@@ -106,13 +106,72 @@ static double amax_of(size_t from, size_t to, size_t at, size_t end, size_t k)
     return most;
 }
 
+/* Bits of 24 that v retains if it became w: halving until the error is at most an ulp. */
+static int bits_of(double v, double w)
+{
+    const double ulp = fmax(power_below(fabs(v)), 0x1p-126) * 0x1p-23;
+    double error = fabs(v - w);
+    int bits = 24;
+    if (error == 0) return 24;
+    for (; error >= ulp && bits; error /= 2) bits--;
+    if (error < ulp && bits == 24)
+        for (bits = 23; error < ulp; error *= 2) bits++;
+    return bits < 0 ? 0 : bits;
+}
+
+/* What a test finds that is kept. */
+struct want {
+    size_t zeros, saturated, subnormal, values;
+    double bits, square, error, most, low, high;
+};
+
+static void want_add(struct want *to, const struct bitcut_quantizer *q, float value,
+                     float quotient, double became, double by)
+{
+    const double v = (double)value, w = became * by;
+    to->saturated += fabs((double)quotient) > overflow(q->element);
+    to->zeros += value != 0 && became == 0;
+    to->subnormal += q->element->special != SPECIAL_INTEGER && became != 0 &&
+                     fabs(became) < ldexp(1, 1 - q->element->bias);
+    to->square += v * v;
+    to->error += (v - w) * (v - w);
+    if (value == 0) return;
+    to->values++;
+    to->bits += bits_of(v, w);
+    to->most = fmax(to->most, fabs(v - w) / fabs(v));
+}
+
+static void check_kept(const struct bitcut_quantization *kept, const struct want *want,
+                       const char *name, size_t count, double matrix_scale)
+{
+    const double error = want->square > 0 ? sqrt(want->error / want->square) : 0;
+    ck_assert_uint_eq(kept->elements, count);
+    ck_assert_uint_eq(kept->zeros, want->zeros);
+    ck_assert_uint_eq(kept->saturated, want->saturated);
+    ck_assert_msg(kept->subnormal == want->subnormal, "%s: %zu subnormal, not %zu", name,
+                  kept->subnormal, want->subnormal);
+    ck_assert(fabs(kept->error - error) <= 1e-12 * error);
+    ck_assert(error == 0 ? isinf(kept->bits) : fabs(kept->bits + log2(error)) <= 1e-9);
+    ck_assert_msg(fabs(kept->max_error - want->most) <= 1e-15 * want->most,
+                  "%s: largest error %a, not %a", name, kept->max_error, want->most);
+    if (want->values)
+        ck_assert_msg(fabs(kept->retained - want->bits / (double)want->values) <= 1e-9,
+                      "%s: %g bits, not %g", name, kept->retained,
+                      want->bits / (double)want->values);
+    else ck_assert(isnan(kept->retained));
+    ck_assert(count ? kept->scale_min == want->low && kept->scale_max == want->high
+                    : isnan(kept->scale_min) && isnan(kept->scale_max));
+    ck_assert(kept->matrix_scale == matrix_scale);
+}
+
 static void check(const struct bitcut_quantizer *q, size_t lines, size_t k)
 {
     struct fault f;
     struct quantized found;
     uint32_t tensor;
     static uint32_t before[COUNT];
-    size_t zeros = 0, saturated = 0, across, along;
+    struct want kept = { .low = INFINITY, .high = -INFINITY };
+    size_t across, along;
     const size_t height = q->lines ? q->lines : lines, depth = q->depth ? q->depth : k;
     memcpy(before, x, sizeof x);
     ck_assert_int_eq(quantize(element, scale, &tensor, &found, q, x, lines, k, &f),
@@ -144,11 +203,11 @@ static void check(const struct bitcut_quantizer *q, size_t lines, size_t k)
             ck_assert_msg(element[i * k + p] == bits_of_float((float)want),
                           "%s: element (%zu, %zu) of %a with scale %a: %a, not %a", q->name,
                           i, p, (double)value, s, value_of_float(element[i * k + p]), want);
-            zeros += value != 0 && want == 0;
-            saturated += fabs((double)(value / both)) > overflow(q->element);
+            want_add(&kept, q, value, value / both, want, s * (double)t);
+            kept.low = fmin(kept.low, s);
+            kept.high = fmax(kept.high, s);
         }
-    ck_assert_uint_eq(found.zeros, zeros);
-    ck_assert_uint_eq(found.saturated, saturated);
+    check_kept(&found.kept, &kept, q->name, lines * k, (double)t);
     ck_assert(!memcmp(before, x, sizeof x));
 }
 
@@ -211,7 +270,7 @@ START_TEST(modes)
         for (int i = 0; i < 4; i++) {
             uint32_t t;
             fesetround(mode[i]);
-            const enum bitcut_status status = bitcut_quantize(element, scale, &t, q, x, 4, 150, NULL);
+            const enum bitcut_status status = bitcut_quantize(element, scale, &t, NULL, q, x, 4, 150, NULL);
             fesetround(FE_TONEAREST);
             ck_assert_int_eq(status, BITCUT_OK);
             if (i) ck_assert(!memcmp(first, element, 600 * sizeof *x));
@@ -227,18 +286,26 @@ END_TEST
 START_TEST(refused)
 {
     uint32_t t = 7;
+    struct bitcut_quantization kept = { .size = sizeof kept, .zeros = 9 };
     char why[BITCUT_TEXT_MAX] = "";
     const struct bitcut_quantizer *const q = bitcut_quantizer_find("mxfp8");
     ck_assert(q && !bitcut_quantizer_find("mxfp9") && !bitcut_quantizer_find(NULL));
     for (size_t i = 0; i < 64; i++) x[i] = bits_of_float((float)i), element[i] = 5;
     x[33] = 0x7f800000;
-    ck_assert_int_eq(bitcut_quantize(element, scale, &t, q, x, 2, 32, why),
+    ck_assert_int_eq(bitcut_quantize(element, scale, &t, &kept, q, x, 2, 32, why),
                      BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(why, "element (1, 1) is not finite: it cannot be quantized");
-    ck_assert(t == 7 && element[0] == 5 && element[63] == 5);
+    ck_assert(t == 7 && element[0] == 5 && element[63] == 5 && kept.zeros == 9);
     x[33] = 0;
-    ck_assert_int_eq(bitcut_quantize(element, scale, &t, q, x, 2, 32, NULL), BITCUT_OK);
-    ck_assert_int_eq(bitcut_quantize(x, scale, &t, q, x, 2, 32, NULL), BITCUT_OK);
+    kept.size--;
+    ck_assert_int_eq(bitcut_quantize(element, scale, &t, &kept, q, x, 2, 32, why),
+                     BITCUT_BAD_ARGUMENT);
+    ck_assert(t == 7 && element[0] == 5 && strstr(why, "quantization"));
+    kept.size++;
+    ck_assert_int_eq(bitcut_quantize(element, scale, &t, NULL, q, x, 2, 32, NULL), BITCUT_OK);
+    ck_assert_int_eq(bitcut_quantize(NULL, NULL, NULL, &kept, q, x, 2, 32, NULL), BITCUT_OK);
+    ck_assert(kept.elements == 64 && kept.zeros == 0);
+    ck_assert_int_eq(bitcut_quantize(x, scale, &t, NULL, q, x, 2, 32, NULL), BITCUT_OK);
     ck_assert(!memcmp(x, element, 64 * sizeof *x));
 }
 END_TEST

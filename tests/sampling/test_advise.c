@@ -407,5 +407,47 @@ START_TEST(several_products)
 }
 END_TEST
 
+/* Structs of the version before quantizers; and what fits not together. */
+START_TEST(older_sizes)
+{
+    struct matrix a = family("urand(-1,1)", INPUT_A, 12, 64, 3),
+                  b = family("urand(-1,1)", INPUT_B, 64, 9, 4);
+    struct bitcut_gemm g;
+    struct bitcut_advice advice = { .size = sizeof advice }, old;
+    struct bitcut_advice_options o = { .size = sizeof o, .want = 0.2 };
+    char why[BITCUT_TEXT_MAX] = "";
+    bitcut_gemm_init(&g, sizeof g);
+    g.unit = unit_find("hopper/mma.m16n8k32.f32.e4m3", NULL);
+    g.m = 12, g.n = 9, g.k = 64, g.a.at = a.at, g.b.at = b.at;
+    o.quantize_a = o.quantize_b = bitcut_quantizer_find("fp8-rows");
+    struct bitcut_gemm found;
+    bitcut_gemm_init(&found, sizeof found);
+    ck_assert_msg(bitcut_advise(&advice, &found, &g, &o, 1, why) == BITCUT_OK, "%s", why);
+    ck_assert(advice.quantize_a == o.quantize_a && advice.quantize_b == o.quantize_b);
+    ck_assert(advice.quantization > 0.01 && advice.quantization < 0.1);
+    ck_assert(isnan(advice.rounding) && isnan(advice.bound));
+    ck_assert(!found.scale_a.at.at && found.a.at == a.at && found.alpha == g.alpha);
+    memset(&old, 0x5a, sizeof old);
+    old.size = offsetof(struct bitcut_advice, quantize_a);
+    o.size = offsetof(struct bitcut_advice_options, quantize_a);
+    ck_assert_int_eq(bitcut_advise(&old, NULL, &g, &o, 1, why), BITCUT_OK);
+    ck_assert_uint_eq(old.size, offsetof(struct bitcut_advice, quantize_a));
+    ck_assert_uint_eq((uintptr_t)old.quantize_a & 0xff, 0x5a);
+    o.size--;
+    ck_assert_int_eq(bitcut_advise(&old, NULL, &g, &o, 1, why), BITCUT_BAD_ARGUMENT);
+    o.size = sizeof o;
+    o.quantizers = true;
+    ck_assert_int_eq(bitcut_advise(&advice, NULL, &g, &o, 1, why), BITCUT_BAD_ARGUMENT);
+    o = (struct bitcut_advice_options){ .size = sizeof o, .want = 0.2 };
+    g.d.format = &formats[FORMAT_S8];
+    ck_assert_int_eq(bitcut_advise(&advice, NULL, &g, &o, 1, why), BITCUT_BAD_ARGUMENT);
+    g.d.format = &formats[FORMAT_F16];
+    ck_assert_int_eq(bitcut_advise(&advice, NULL, &g, &o, 1, why), BITCUT_OK);
+    ck_assert(advice.rounding > 0x1p-14 && advice.rounding < 0x1p-11);
+    matrix_clear(&a);
+    matrix_clear(&b);
+}
+END_TEST
+
 TEST_MAIN("advise", all_outputs, samples_tell_all, lines_drawn, costs, choices,
-          nothing_reaches, called, several_products)
+          nothing_reaches, called, several_products, older_sizes)
