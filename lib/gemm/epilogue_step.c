@@ -327,7 +327,7 @@ STEP(plus_zero_d)
 EXACT(plus_zero_d_exact)
 {
     UNUSED_PLACE;
-    return plus(v, (float)x->zero_d);
+    return plus(same, bits_of_float((float)x->zero_d), F32_ONE);
 }
 
 STEP(positive_part)
