@@ -95,6 +95,11 @@ prints "list --json" list units --json
 prints "replay --json" replay "$set" --json
 prints "split --json" split --from 0 --to 0 --json
 prints "split -a" split -a ../A.npy --json
+prints "split --quantize" split -a ../A.npy --quantize nvfp4 --as-b --json
+prints "advise --quantize-a" advise -a ../A.npy --unit ampere/mma.m16n8k16.f32.f16 --recipe plain \
+    --quantize-a fp8-rows --quantize-b fp8-tensor --format-d f16 --want 1 --json
+prints "gemm --budget" gemm --recipe plain --unit a100 -m 2 -n 2 -k 11 --scale-a 2 \
+    --epilogue fused+relu --budget --at 1,1 --worst 1 --json
 prints "advise" advise -a ../A.npy --unit v100 --recipe plain --want 1 --json
 prints "tolerance --json" tolerance --recipe ootomo --unit a100 -m 20 -n 20 -k 20 --seeds 4 \
     --power 1 --order any --json
