@@ -11,6 +11,8 @@
 struct comparison {
     size_t m, n, k;
     const uint32_t *a, *b; /* FP32 encodings                                          */
+    const uint8_t *kept;   /* positions of the kept elements of a 2:4 sparse A, as in
+                              struct matrix; NULL: not sparse */
     const uint32_t *d;     /* the results                                             */
     const struct bitcut_format *format; /* format of the results, which are widened to
                                            FP32; NULL: f32 */
