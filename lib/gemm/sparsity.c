@@ -132,6 +132,17 @@ bool sparsity_compress(struct matrix *to, const struct bitcut_gemm *g,
     return true;
 }
 
+void sparsity_set(struct bitcut_gemm *g, const struct matrix *a)
+{
+    if (!a->kept) return;
+    g->sparsity = BITCUT_SPARSE_A;
+    g->positions =
+        (struct bitcut_matrix){ .at = a->kept,
+                                .format = &formats[FORMAT_U8],
+                                .stride =
+                                    matrix_count(a) > 1 ? a->rows * a->cols / 2 : 0 };
+}
+
 bool sparsity_expand(struct matrix *to, const struct bitcut_gemm *g)
 {
     const size_t kept = g->k / 2;

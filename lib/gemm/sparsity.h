@@ -49,6 +49,10 @@ bool sparsity_compress(struct matrix *to, const struct bitcut_gemm *g,
    its positions.  False: no memory, and there is nothing to clear. */
 bool sparsity_expand(struct matrix *to, const struct bitcut_gemm *g);
 
+/* Let A of g have the kept elements of the matrix that it has, `a`; no change unless `a`
+   is sparse. */
+void sparsity_set(struct bitcut_gemm *g, const struct matrix *a);
+
 /* Whether row `row` has the positions of the row before it. */
 static inline bool kept_alike(const uint8_t *positions, size_t row, size_t kept)
 {
