@@ -119,9 +119,26 @@ def forms():
     return "groups" if (groups.view("u4") != want).any() else ""
 
 
+def given_zeros():
+    """verify multiplies the zeros that the positions name: one meets an infinity."""
+    a, b = np.zeros((2, 8), "f4"), np.ones((8, 3), "f4")
+    b[0, 1] = np.inf
+    np.save("at.npy", np.array([[0, 1, 0, 1], [2, 3, 0, 1]], "u1"))
+    for array, name in ((a, "a.npy"), (np.zeros((2, 4), "f4"), "short.npy"), (b, "b.npy")):
+        np.save(name, array)
+    d = np.zeros((2, 3), "f4")
+    d.view("u4")[0, 1] = 0x7fffffff
+    np.save("d.npy", d)
+    for name in "a.npy", "short.npy":
+        bitcut("verify", *HOW, "-a", name, "-b", "b.npy", "-d", "d.npy", "--positions-a", "at.npy")
+    return ""
+
+
 def one_of_several():
     """--index of a batch and of groups takes the kept elements of that GEMM."""
     a, b = np.stack([thin(4, 32) for _ in range(3)]), draw.standard_normal((3, 32, 5)).astype("f4")
+    a[1, :, 3::4], b[:, 3::4, 0] = 0, np.inf
+    a[1, 0, :4] = 0  # keeps 2 and 3, which meets an infinity
     want = gemm(a=a, b=b, sparse_a=True).view("u4")
     np.save("ends.npy", np.array([4, 8, 12], "i4"))
     np.save("rows.npy", a.reshape(12, 32))
@@ -218,6 +235,7 @@ for name, _, call, dense, options in rows:
 check("infinities", infinities())
 for _ in range(4):
     check("forms of A", forms())
+check("given zeros", given_zeros())
 check("one GEMM of several", one_of_several())
 check("answers", answers())
 check("refusals", refusals())
