@@ -750,7 +750,8 @@ struct bitcut_gemm {
      functions of p for A, and of k for B.
    - An element that is not kept adds nothing, also where B is infinite or NaN.  A kept
      zero times an infinity is NaN.
-   - The exact result of such a GEMM is that of the kept elements.
+   - The exact result of such a GEMM is that of the kept elements.  Norms of columns of B
+     in metrics, and the error of parts, are those of the whole B.
    - All k share the factors of A and of B.
    - For a sparse B, multiply the transposed matrices: the sparse matrix is A then.
    - bitcut_gemm(), bitcut_gemm_verify() and bitcut_gemm_judge() take a sparse A.  Other

@@ -3,7 +3,6 @@
 
 #include "emu/gemm.h"
 #include "lib/base/clock.h"
-#include "lib/base/size.h"
 #include "lib/base/threads.h"
 #include "lib/gemm/sparsity.h"
 #include "lib/number/fma.h"
@@ -96,8 +95,6 @@ struct by_rows {
     const struct reference *reference;
     struct exact_counts *counts;
     double *limit;
-    struct error_bound *error; /* or NULL */
-    const struct bitcut_gemm *gemm;
     const struct gemm_options *options;
 };
 
@@ -167,20 +164,10 @@ static enum bitcut_status reference_of_rows(struct comparison *rows, size_t firs
     return status;
 }
 
-/* The limits of rows, and the largest errors of all rows so far. */
-static enum bitcut_status grade_of_rows(struct comparison *rows, size_t first,
-                                        const struct by_rows *all, struct fault *f)
+static enum bitcut_status limits_of_rows(struct comparison *rows, size_t first,
+                                         const struct by_rows *all, struct fault *f)
 {
-    struct error_bound e, *const worst = all->error;
-    enum bitcut_status status =
-        error_bound_fp32(all->limit + first * rows->n, rows, all->options, f);
-    if (status == BITCUT_OK && worst)
-        status = error_bound_recipe(&e, all->gemm, rows, all->options->threads, f);
-    if (status != BITCUT_OK || !worst) return status;
-    worst->parts = larger_double(worst->parts, e.parts);
-    worst->all = larger_double(worst->all, e.all);
-    worst->least = larger_double(worst->least, e.least);
-    return BITCUT_OK;
+    return error_bound_fp32(all->limit + first * rows->n, rows, all->options, f);
 }
 
 enum bitcut_status judge_init(struct judge *j, const struct reference *reference,
@@ -234,26 +221,19 @@ enum bitcut_status judge_grade(struct judge *j, struct error_bound *e,
                                const struct gemm_options *options, struct fault *f)
 {
     struct comparison *const x = &j->comparison;
-    struct bitcut_gemm of_rows = *g;
+    struct bitcut_gemm own = *g;
     double *limit = memory_allocate(x->m * x->n, sizeof *limit);
     if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
-    of_rows.sparsity = BITCUT_DENSE;
-    struct error_bound worst;
-    const struct by_rows all = { .run = grade_of_rows,
+    own.sparsity = BITCUT_DENSE; /* A has its zeros here */
+    const struct by_rows all = { .run = limits_of_rows,
                                  .limit = limit,
-                                 .error = x->kept ? &worst : NULL,
-                                 .gemm = &of_rows,
                                  .options = options };
-    /* the counts of elements are those of all of A and B */
-    enum bitcut_status status =
-        error_bound_recipe(&worst, &of_rows, x, options->threads, f);
-    if (x->kept) worst.parts = worst.all = worst.least = 0;
-    if (status == BITCUT_OK) status = run_by_rows(x, &all, f);
+    enum bitcut_status status = run_by_rows(x, &all, f);
+    if (status == BITCUT_OK) status = error_bound_recipe(e, &own, x, options->threads, f);
     if (status != BITCUT_OK) {
         free(limit);
         return status;
     }
-    *e = worst;
     x->limit = limit;
     x->parts = e->parts;
     return BITCUT_OK;

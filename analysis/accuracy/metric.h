@@ -36,6 +36,12 @@ struct comparison {
     const uint32_t *multiplied_a, *multiplied_b;
 };
 
+/* The number of products of an output. */
+static inline size_t comparison_products(const struct comparison *x)
+{
+    return x->kept ? x->k / 2 : x->k;
+}
+
 /* Largest error of parts, in u in 1-norms, dropped products included, that counts as FP32
    in grades.  It is above the largest error of two f16 parts, 8 u rounded to nearest and
    28 u truncated, and below the error of two bf16 parts or one f16 part on uniform
