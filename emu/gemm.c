@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/gemm.h"
 
-#include "emu/engine_tile.h"
 #include "emu/fast/fast_integer.h"
 #include "emu/fast/fast_tile.h"
-#include "emu/job.h"
+#include "emu/job_run.h"
+#include "emu/sparse_rows.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
+#include "lib/gemm/sparsity.h"
 #include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
 
@@ -25,120 +26,23 @@ struct bitcut_gemm gemm_of(const struct bitcut_recipe *recipe,
     return g;
 }
 
-/* --- the job ---------------------------------------------------------------------- */
-
-/* How the outputs are divided among threads: tiles of the engine, or of a fast path. */
-struct grid {
-    size_t rows, cols, across, tiles;
-    size_t engine_bytes, thread_bytes; /* scratch: the engine's, and the total for a
-                                          thread                                      */
-};
-
-static struct grid grid_make(const struct job *job)
-{
-    struct grid x = { .rows = job->kernels ? FAST_ROWS : ENGINE_TILE,
-                      .cols = job->kernels ? FAST_COLUMNS : ENGINE_TILE };
-    x.across = divide_up(job->n, x.cols);
-    x.tiles = divide_up(job->m, x.rows) * x.across;
-    x.engine_bytes = engine_tile_bytes(job);
-    x.thread_bytes = x.engine_bytes + (job->kernels ? fast_scratch_bytes(job) : 0);
-    return x;
-}
-
-/* Compute a tile by a fast path, and its lines with NaN or Inf by the engine. */
-static void fast_run(const struct job *job, const struct grid *x, char *scratch,
-                     size_t i0, size_t j0, size_t rows, size_t cols)
-{
-    struct number *numbers = (struct number *)(void *)scratch;
-    if (!fast_tile(job, scratch + x->engine_bytes, i0, j0)) {
-        engine_run(job, numbers, i0, j0, rows, cols);
-        return;
-    }
-    for (size_t i = 0; i < rows; i++)
-        if (parts_special(&job->a, i0 + i)) engine_run(job, numbers, i0 + i, j0, 1, cols);
-    for (size_t j = 0; j < cols; j++)
-        if (parts_special(&job->b, j0 + j)) engine_run(job, numbers, i0, j0 + j, rows, 1);
-}
-
-static void grid_run(const struct job *job, const struct grid *x, char *scratch,
-                     size_t at)
-{
-    const size_t i0 = at / x->across * x->rows, j0 = at % x->across * x->cols;
-    const size_t rows = smaller(x->rows, job->m - i0),
-                 cols = smaller(x->cols, job->n - j0);
-    struct hostfp saved;
-    hostfp_enter(&saved);
-    if (job->integers_b)
-        for (size_t i = i0; i < i0 + rows; i++) fast_integer_row(job, i, j0, cols);
-    else if (job->kernels) fast_run(job, x, scratch, i0, j0, rows, cols);
-    else engine_run(job, (struct number *)(void *)scratch, i0, j0, rows, cols);
-    hostfp_leave(&saved);
-}
-
-/* Memory for the threads of a job, reused between jobs if the job says so. */
-static char *scratch_take(const struct job *job, size_t threads, size_t bytes)
-{
-    struct gemm_scratch *const kept = job->scratch;
-    size_t all;
-    if (!kept || !size_multiply(&all, threads, bytes))
-        return memory_allocate(threads, bytes);
-    if (all > kept->bytes) {
-        free(kept->at);
-        kept->at = memory_allocate(threads, bytes);
-        kept->bytes = kept->at ? all : 0;
-    }
-    return kept->at;
-}
-
-/* Compute tile t in one thread, in its scratch, and report progress. */
-static void run_tile(const struct job *job, const struct grid *x, char *scratch, size_t t,
-                     int thread, size_t *done)
-{
-    size_t now;
-    if (progress_stopped(job->progress)) return;
-    grid_run(job, x, scratch + (size_t)thread * x->thread_bytes, t);
-#pragma omp atomic capture
-    now = ++*done;
-    if (thread == 0) progress_report(job->progress, now, x->tiles);
-}
-
-/* Compute all tiles; BITCUT_UNSUPPORTED if asked to stop.  A team of one thread avoids a
-   system call each time that would wake no other thread. */
-static enum bitcut_status job_run(const struct job *job, int threads)
-{
-    enum { ALIGNMENT = 64 };
-    const struct grid x = grid_make(job);
-    const int count = threads_for(threads, x.tiles);
-    size_t done = 0;
-    char *memory = scratch_take(job, (size_t)count + 1, x.thread_bytes + ALIGNMENT);
-    if (!memory) return BITCUT_NO_MEMORY;
-    char *const scratch = memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT);
-    if (count == 1) {
-        for (size_t t = 0; t < x.tiles; t++) run_tile(job, &x, scratch, t, 0, &done);
-    } else {
-#pragma omp parallel for schedule(dynamic) num_threads(count)
-        for (size_t t = 0; t < x.tiles; t++)
-            run_tile(job, &x, scratch, t, threads_number(), &done);
-    }
-    if (!job->scratch) free(memory);
-    return progress_stopped(job->progress) ? BITCUT_UNSUPPORTED : BITCUT_OK;
-}
-
 /* --- one GEMM --------------------------------------------------------------------- */
 
-/* The rows of A or the columns of B. */
+/* The rows of A or the columns of B, with k elements each, and their parts, `length`
+   elements each. */
 struct side {
     const struct bitcut_matrix *x;
     const struct bitcut_split *split;
     struct view view;
-    size_t lines;
+    size_t lines, k, length;
+    const size_t *element; /* the k of each position of a line; NULL: the position */
     bool columns;
 };
 
 static struct parts_rule rule_of(const struct job *job, const struct side *s)
 {
     return (struct parts_rule){ s->columns ? job->unit->b : job->unit->a, s->split,
-                                job->splits, job->plan->equilibrate, job->parts.element };
+                                job->splits, job->plan->equilibrate, s->element };
 }
 
 /* The factors that elements of an operand are multiplied by before the split, or NULL. */
@@ -172,11 +76,11 @@ static void multiply_elements(uint32_t *to, const struct job *job,
 /* Make the parts of an operand.  Row-major FP32 matrices are read where they are.  Other
    matrices, and matrices with another order of k, are copied first. */
 static enum bitcut_status operand_make(struct parts *to, const struct job *job,
-                                       const struct side *s, size_t k, int threads)
+                                       const struct side *s, int threads)
 {
-    const size_t length = job->parts.steps * (size_t)job->plan->k_step;
+    const size_t k = s->k, length = s->length;
     const struct parts_rule rule = rule_of(job, s);
-    const struct gathering all = { s->lines, k, length, job->parts.element, s->columns };
+    const struct gathering all = { s->lines, k, length, s->element, s->columns };
     const struct scale_factors *const factors = factors_of_elements(job, s);
     const bool direct = s->view.format == &formats[FORMAT_F32] && !all.element &&
                         !factors && s->x->layout == BITCUT_ROW_MAJOR;
@@ -200,19 +104,18 @@ static enum bitcut_status operand_make(struct parts *to, const struct job *job,
 /* The same, or borrow stored parts for the job. */
 static enum bitcut_status operand_take(struct parts *to, struct kept_parts *kept,
                                        const struct job *job, const struct side *s,
-                                       size_t k, int threads)
+                                       int threads)
 {
-    const size_t length = job->parts.steps * (size_t)job->plan->k_step;
     const struct parts_rule rule = rule_of(job, s);
-    if (!kept || job->parts.element || factors_of_elements(job, s))
-        return operand_make(to, job, s, k, threads);
-    if (!parts_serve(kept, &rule, s->view.at, s->lines, k, length)) {
+    if (!kept || job->positions || s->element || factors_of_elements(job, s))
+        return operand_make(to, job, s, threads);
+    if (!parts_serve(kept, &rule, s->view.at, s->lines, s->k, s->length)) {
         parts_clear(&kept->parts);
         kept->operand = NULL;
-        const enum bitcut_status status = operand_make(&kept->parts, job, s, k, threads);
+        const enum bitcut_status status = operand_make(&kept->parts, job, s, threads);
         if (status != BITCUT_OK) return status;
         *kept = (struct kept_parts){ kept->parts, *s->split, rule.operand,    s->view.at,
-                                     s->lines,    k,         rule.equilibrate };
+                                     s->lines,    s->k,      rule.equilibrate };
     }
     *to = kept->parts;
     return BITCUT_OK;
@@ -230,15 +133,44 @@ void gemm_parts_clear(struct gemm_parts *w)
     *w = (struct gemm_parts){ 0 };
 }
 
+/* Make the parts of A and B.  The parts of B have the order of A's, unless A is sparse;
+   `kept` has the kept elements of A then. */
+static enum bitcut_status operands_take(struct job *job, const struct bitcut_gemm *g,
+                                        const struct matrix *kept, int threads)
+{
+    const size_t length = job->parts.steps * (size_t)job->plan->k_step,
+                 k = gemm_products(g);
+    const size_t *const element = job->parts.element;
+    const struct bitcut_matrix rows = { .at = kept->at };
+    const struct bitcut_matrix *const x = kept->at ? &rows : &g->a;
+    const bool sparse = job->positions;
+    const struct side a = { .x = x,
+                            .split = &job->plan->split_a,
+                            .view = view_of(x, 0, g->m, k, false),
+                            .lines = g->m,
+                            .k = k,
+                            .length = length,
+                            .element = element },
+                      b = { .x = &g->b,
+                            .split = &job->plan->split_b,
+                            .view = view_of(&g->b, 0, g->k, g->n, true),
+                            .lines = g->n,
+                            .k = g->k,
+                            .length = sparse ? g->k : length,
+                            .element = sparse ? NULL : element,
+                            .columns = true };
+    const enum bitcut_status status =
+        operand_take(&job->a, job->keep_a, job, &a, threads);
+    return status == BITCUT_OK ? operand_take(&job->b, job->keep_b, job, &b, threads)
+                               : status;
+}
+
 /* Prepare the operands, C, and a separate D, so that D may be C and a stopped run leaves
    it unchanged. */
 static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm *g,
                                       int threads)
 {
-    const struct view va = view_of(&g->a, 0, g->m, g->k, false),
-                      vb = view_of(&g->b, 0, g->k, g->n, true);
-    const struct side a = { &g->a, &job->plan->split_a, va, g->m, false },
-                      b = { &g->b, &job->plan->split_b, vb, g->n, true };
+    struct matrix kept = { .at = NULL };
     size_t count;
     if (!size_multiply(&count, job->m, job->n) ||
         !(job->d = memory_allocate(count, sizeof *job->d)))
@@ -249,11 +181,12 @@ static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm 
                              &job->plan->split_b.part[0], threads))
         return BITCUT_NO_MEMORY;
     if (job->epilogue.amax) *job->epilogue.amax = 0;
-    const enum bitcut_status status =
-        operand_take(&job->a, job->keep_a, job, &a, g->k, threads);
-    return status == BITCUT_OK
-               ? operand_take(&job->b, job->keep_b, job, &b, g->k, threads)
-               : status;
+    if (g->sparsity && (!(job->positions = sparsity_positions(g)) ||
+                        !sparsity_compress(&kept, g, job->positions)))
+        return BITCUT_NO_MEMORY;
+    const enum bitcut_status status = operands_take(job, g, &kept, threads);
+    matrix_clear(&kept);
+    return status;
 }
 
 /* Write D as FP32 encodings of the values of its format; the NaN of a short format is
@@ -286,9 +219,11 @@ static void store(const struct bitcut_gemm *g, const struct job *job)
     }
 }
 
+/* A sparse GEMM makes the integers of B with its parts. */
 static enum bitcut_status make_integers(struct job *job)
 {
     job->integers_a = fast_integer_lines(&job->a);
+    if (job->integers_a && job->positions) return BITCUT_OK;
     if (job->integers_a) job->integers_b = fast_integer_lines(&job->b);
     return job->integers_b ? BITCUT_OK : BITCUT_NO_MEMORY;
 }
@@ -302,7 +237,8 @@ static enum bitcut_status run_one(const struct bitcut_gemm *all, size_t i,
     job.m = one.m;
     enum bitcut_status status = job_prepare(&job, &one, threads);
     if (status == BITCUT_OK && fast_integer_takes(&job)) status = make_integers(&job);
-    if (status == BITCUT_OK && one.m) status = job_run(&job, threads);
+    if (status == BITCUT_OK && one.m)
+        status = (one.sparsity ? sparse_rows_run : job_run)(&job, threads);
     if (status == BITCUT_OK && job.unrounded)
         memcpy(job.widened_d + gemm_first_row(all, i) * one.n, job.d,
                one.m * one.n * sizeof *job.d);
@@ -314,6 +250,7 @@ static enum bitcut_status run_one(const struct bitcut_gemm *all, size_t i,
     free(job.d);
     free(job.integers_a);
     free(job.integers_b);
+    free(job.positions);
     epilogue_clear(&job.epilogue);
     return status;
 }
@@ -382,7 +319,7 @@ static bool is_for_device(const struct bitcut_gemm *g, const struct gemm_plan *p
 {
     const double products = (double)g->m * (double)g->n * (double)g->k;
     return o->offload && !o->watch && !plan->faults && !plan->integer &&
-           !gemm_is_extended(g) && g->count && products > 0 &&
+           !gemm_is_extended(g) && !g->sparsity && g->count && products > 0 &&
            products >= o->offload->least;
 }
 
@@ -439,7 +376,7 @@ enum bitcut_status gemm_check_order(const struct bitcut_gemm *g,
     struct k_parts parts;
     if (!gemm_has_scales(g)) return BITCUT_OK;
     enum bitcut_status status =
-        k_parts_make(&parts, &plan->order, g->k, (size_t)plan->k_step);
+        k_parts_make(&parts, &plan->order, gemm_products(g), (size_t)plan->k_step);
     if (status != BITCUT_OK)
         return fault_set(f, status, "not enough memory for the order of k");
     status = check_blocks(&parts, (size_t)plan->k_step, g, f);
@@ -479,7 +416,8 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
                        .progress = o->progress };
     enum bitcut_status status = choose_kernels(&job, o->simd, f);
     if (status != BITCUT_OK || !g->m || !g->n || !g->count) return status;
-    status = k_parts_make(&job.parts, &plan->order, g->k, (size_t)plan->k_step);
+    status =
+        k_parts_make(&job.parts, &plan->order, gemm_products(g), (size_t)plan->k_step);
     job.schedule = schedule_make(plan, g->unit, job.parts.steps);
     if (status == BITCUT_OK) {
         job.first = first_sequence(&job);
@@ -498,7 +436,7 @@ enum bitcut_status gemm_run(const struct bitcut_gemm *g, const struct gemm_optio
 {
     struct gemm_plan plan;
     enum bitcut_status status =
-        (o->widened ? gemm_plan_on_unit : gemm_plan_on_any)(&plan, g, f);
+        (o->widened ? gemm_plan_on_floats : gemm_plan_on_any)(&plan, g, f);
     if (status == BITCUT_OK) status = gemm_check_matrices(g, true, f);
     return status == BITCUT_OK ? gemm_run_plan(g, &plan, o, f) : status;
 }

@@ -19,8 +19,8 @@ struct bitcut_gemm gemm_of(const struct bitcut_recipe *recipe,
    operands of the unit hold the high parts of A and of B; there are units for the other
    parts (struct bitcut_recipe); its accumulator is f32 or f16; it needs no block scales;
    and products of different scale never meet.  Equilibrated parts cannot overflow, and
-   neither can their sums, because the accumulator is f32.  BITCUT_BAD_ARGUMENT says what
-   does not fit. */
+   neither can their sums, because the accumulator is f32.  A is not sparse.
+   BITCUT_BAD_ARGUMENT says what does not fit. */
 /* If the plan has a rounding of sums, replace the units of its terms by copies that round
    by it; a seed of `sr` is set, but no position. */
 void gemm_plan_round_sums(struct gemm_plan *plan,
@@ -28,6 +28,10 @@ void gemm_plan_round_sums(struct gemm_plan *plan,
 
 enum bitcut_status gemm_plan_on_unit(struct gemm_plan *plan, const struct bitcut_gemm *g,
                                      struct fault *f);
+
+/* The same, also for a sparse A, which gemm_run() and gemm_call() take. */
+enum bitcut_status gemm_plan_on_floats(struct gemm_plan *plan,
+                                       const struct bitcut_gemm *g, struct fault *f);
 
 /* The same, also for units of integers, whose GEMMs have s32 sums.  gemm_run() and
    gemm_call() take them; other callers of plans do not. */

@@ -246,7 +246,8 @@ void gemm_describe_matrices(char *text, size_t size, const void *answer)
     if (g->is_batch)
         text_add(text, size, ", %zu GEMM%s", g->count, g->count == 1 ? "" : "s");
     describe_operand(text, size, "D", g->m, g->n, NULL);
-    describe_operand(text, size, "A", g->m, g->k, g->input_a);
+    describe_operand(text, size, g->gemm->sparsity ? "2:4 sparse A" : "A", g->m, g->k,
+                     g->input_a);
     describe_operand(text, size, "B", g->k, g->n, g->input_b);
     if (g->seeded) text_add(text, size, ", seed %llu", (unsigned long long)g->seed);
 }

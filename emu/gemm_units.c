@@ -94,6 +94,19 @@ static enum bitcut_status check_unit_scales(const struct bitcut_gemm *g,
 enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_gemm *g,
                                      struct fault *f)
 {
+    struct gemm_plan p;
+    const enum bitcut_status status = gemm_plan_on_floats(&p, g, f);
+    if (status != BITCUT_OK) return status;
+    if (g->sparsity)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "only gemm, verify and judge take a sparse A");
+    *to = p;
+    return BITCUT_OK;
+}
+
+enum bitcut_status gemm_plan_on_floats(struct gemm_plan *to, const struct bitcut_gemm *g,
+                                       struct fault *f)
+{
     const enum bitcut_status status = gemm_plan_on_any(to, g, f);
     if (status != BITCUT_OK || !to->integer) return status;
     return fault_set(f, BITCUT_BAD_ARGUMENT,

@@ -46,8 +46,10 @@ struct job {
     size_t first; /* the sequence of `parts` that contains k number 0 */
     struct parts a, b;
     int16_t *integers_a, *integers_b; /* fast_integer_lines(); NULL: not used */
+    uint8_t *positions; /* the kept elements of a sparse A (lib/gemm/sparsity.h), whose b
+                           has all k of B; NULL: A is dense */
     uint32_t *d;
-    size_t m, n, ldd;
+    size_t row, m, n, ldd;              /* rows from `row` to m - 1 are computed */
     struct kept_parts *keep_a, *keep_b; /* NULL: parts are not stored */
     struct gemm_scratch *scratch;       /* NULL: scratch is not reused */
     bool widened, unrounded;            /* as in struct gemm_options */

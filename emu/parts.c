@@ -279,6 +279,38 @@ void parts_respell(struct parts *w, const struct gemm_faults *faults,
     }
 }
 
+enum bitcut_status parts_gather(struct parts *w, const struct parts *from,
+                                const size_t *at, size_t length)
+{
+    assert(from->columns);
+    *w = *from;
+    w->length = length;
+    for (int j = 0; j < SPLIT_PARTS_MAX; j++) w->at[j] = NULL;
+    for (int j = 0; j < w->count; j++) {
+        const size_t bytes = PARTS_RUN * (size_t)format_bytes(w->format[j]);
+        const size_t groups = divide_up(w->lines, PARTS_RUN);
+        char *to = calloc(groups * length + 1, bytes);
+        w->at[j] = to;
+        if (!to) {
+            parts_clear_gathered(w);
+            return BITCUT_NO_MEMORY;
+        }
+        for (size_t g = 0; g < groups; g++) {
+            const char *const group =
+                (const char *)from->at[j] + g * from->length * bytes;
+            for (size_t p = 0; p < length; p++, to += bytes)
+                if (at[p] < from->length) memcpy(to, group + at[p] * bytes, bytes);
+        }
+    }
+    return BITCUT_OK;
+}
+
+void parts_clear_gathered(struct parts *w)
+{
+    for (int j = 0; j < SPLIT_PARTS_MAX; j++) free(w->at[j]);
+    *w = (struct parts){ .count = 0 };
+}
+
 void parts_clear(struct parts *w)
 {
     for (int j = 0; j < SPLIT_PARTS_MAX; j++) free(w->at[j]);

@@ -59,6 +59,15 @@ enum bitcut_status parts_make(struct parts *w, const struct parts_rule *r,
                               size_t length, int threads);
 void parts_clear(struct parts *w);
 
+/* Make the parts of the same columns with other elements: position p of a line has
+   element at[p], or +0 if that is not below `from->length`.  Magnitudes and exponents are
+   those of `from`, which must outlive *w: magnitudes may be smaller and larger than those
+   of the elements.  BITCUT_NO_MEMORY leaves *w cleared.  parts_clear_gathered() frees
+   *w. */
+enum bitcut_status parts_gather(struct parts *w, const struct parts *from,
+                                const size_t *at, size_t length);
+void parts_clear_gathered(struct parts *w);
+
 /* Change all parts by faults->respell, except padding.  Element p of a line is k number
    element[p], SIZE_MAX for padding; NULL: k number p, padding from k on. */
 void parts_respell(struct parts *w, const struct gemm_faults *faults,

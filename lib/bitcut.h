@@ -664,6 +664,13 @@ struct bitcut_scales {
     size_t depth; /* k that share a factor; 0: all of them                              */
 };
 
+/* Whether A is 2:4 sparse, see "Sparsity" below. */
+enum bitcut_sparsity {
+    BITCUT_DENSE,       /* every element of A is multiplied                             */
+    BITCUT_SPARSE_A,    /* A is m x k, and two elements of each four of k are kept      */
+    BITCUT_COMPRESSED_A /* A is m x k/2: the kept elements alone                        */
+};
+
 /* What the accumulators of an output start from. */
 enum bitcut_start {
     BITCUT_START_ZERO, /* +0                                                            */
@@ -750,7 +757,38 @@ struct bitcut_gemm {
     int32_t zero_d;         /* the zero point of D, for the step ZERO_D                 */
     const int32_t *offsets; /* the ends of `count` groups of rows, see "Groups" below, or
                                NULL                                                     */
+    enum bitcut_sparsity sparsity;  /* whether A is 2:4 sparse                          */
+    struct bitcut_matrix positions; /* m x k/2 of the format u8: positions of the kept
+                                       elements of A; no positions if `at` and `each` are
+                                       NULL                                             */
 };
+
+/* Sparsity.  A 2:4 sparse A keeps two elements of each four elements of a row whose k are
+   4 q to 4 q + 3.  Only kept elements are multiplied, as by the instructions mma.sp and
+   wgmma.sp.
+   - Kept element p of a row, counted from 0, has k = 4 floor(p / 2) + its position.
+     Positions are 0 to 3, and the second position of a four is above the first.
+   - BITCUT_SPARSE_A without positions: at most two elements of a four differ from +-0.
+     They are kept.  Of a four with fewer, the last zeros are kept, too.
+   - BITCUT_SPARSE_A with positions: elements that are not kept are not read.
+   - BITCUT_COMPRESSED_A has positions.
+   - k is a multiple of 4.
+   - The GEMM sums the k/2 kept elements of a row, p ascending, as a GEMM of k/2 sums its
+     k.  So a k-step of 16 takes 16 kept elements, which are 32 k; `promote`, `tile_k` and
+     the numbers of the order count kept elements.
+   - B is split and equilibrated as a whole.  Random bits of the rule "sr" in splits are
+     functions of p for A, and of k for B.
+   - An element that is not kept adds nothing, also where B is infinite or NaN.  A kept
+     zero times an infinity is NaN.
+   - The exact result of such a GEMM is that of the kept elements.  Norms of columns of B
+     in metrics, and the error of parts, are those of the whole B.
+   - All k share the factors of A and of B, and there are no zero points of A or B.
+   - For a sparse B, multiply the transposed matrices: the sparse matrix is A then.
+   - bitcut_gemm(), bitcut_gemm_verify() and bitcut_gemm_judge() take a sparse A.  Other
+     calls, and devices, refuse it.
+   - Source: PTX ISA 8.7, section 9.7.14.6, "Matrix multiply-accumulate operation using
+     mma.sp instruction with sparse matrix A".  Which zeros are kept, and the order of the
+     sum: recordings of cuSPARSELt 0.8 on an H200 (the manual, "Sparse matrices"). */
 
 /* Groups.  With `offsets`, GEMM i of `count` has rows offsets[i - 1] to offsets[i] - 1 of
    A, C and D, where offsets[-1] stands for 0; so A is m x k, C and D are m x n, where m is

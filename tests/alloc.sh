@@ -82,6 +82,8 @@ matrix='gemm --recipe fp32 --unit fma/f32 --reference none -k 2'
 {
     bitcut $matrix -m 9 -n 11 -o ../A.npy && bitcut $matrix -m 11 -n 10 -o ../B.npy &&
         bitcut gemm --recipe ootomo --unit a100 -a ../A.npy -b ../B.npy -o ../D.npy &&
+        bitcut $matrix -m 4 -n 3 -o ../B4.npy &&
+        printf '%%%%MatrixMarket matrix array real general\n2 4\n1\n0\n0\n3\n0\n4\n2\n0\n' > ../S.mtx &&
         bitcut probe --unit ideal/rz25 -o ../vectors
 } > ../out || echo "Bail out! no operands"
 
@@ -110,6 +112,8 @@ prints "verify --json" verify --recipe ootomo --unit a100 -a ../A.npy -b ../B.np
 # shellcheck disable=SC2086
 {
     prints "gemm --json" gemm $gemm --json
+    prints "gemm --sparse-a" gemm --recipe ootomo --unit a100 -a ../S.mtx -b ../B4.npy \
+        --sparse-a --json
     prints "bound --json" bound --recipe ootomo --unit a100 -m 2 -n 2 -k 11 --json
     prints "gemm against MPFR" gemm $gemm --json --reference mpfr
 }

@@ -292,7 +292,8 @@ enum bitcut_status error_bound_recipe(struct error_bound *e, const struct bitcut
     struct hostfp mode;
     enum bitcut_status status = gemm_plan_on_unit(&p, g, f);
     if (status != BITCUT_OK) return status;
-    if (accumulation_of(&path, &p, x->m && x->n ? x->k : 0) != BITCUT_OK)
+    if (accumulation_of(&path, &p, x->m && x->n ? comparison_products(x) : 0) !=
+        BITCUT_OK)
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
     const struct side rows = side_of(&p, x, BITCUT_A), columns = side_of(&p, x, BITCUT_B);
     const struct norms a = worst_of(&rows, threads), b = worst_of(&columns, threads);

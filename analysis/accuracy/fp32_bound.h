@@ -56,8 +56,9 @@ struct error_bound {
 
 /* The errors of g, a checked GEMM, on the operands of x, without overflow: the error of
    parts (analysis/split/representation_error.h), and the accumulation error of their
-   products (analysis/accuracy/accumulation_error.h) in proportion to their terms.
-   Returns BITCUT_NO_MEMORY if memory runs out. */
+   products (analysis/accuracy/accumulation_error.h) in proportion to their terms.  If A
+   is 2:4 sparse, its columns of B are whole, the products are those of kept elements, and
+   g is not sparse. Returns BITCUT_NO_MEMORY if memory runs out. */
 enum bitcut_status error_bound_recipe(struct error_bound *e, const struct bitcut_gemm *g,
                                       const struct comparison *x, int threads,
                                       struct fault *f);

@@ -102,6 +102,7 @@ void gemm_data_of(struct gemm_data *to, struct matrix *d, const struct bitcut_ge
     *to = (struct gemm_data){ .a = borrowed(&g.a, g.m, g.k),
                               .b = borrowed(&g.b, g.k, g.n),
                               .c = borrowed(&g.c, g.m, g.n) };
+    to->a.kept = (uint8_t *)(uintptr_t)g.positions.at;
     *d = borrowed(&g.d, g.m, g.n);
     d->format = g.d.format;
 }

@@ -4,6 +4,7 @@
 #include "emu/gemm.h"
 #include "lib/base/clock.h"
 #include "lib/base/threads.h"
+#include "lib/gemm/sparsity.h"
 #include "lib/number/fma.h"
 
 #include <stdlib.h>
@@ -85,6 +86,90 @@ const struct reference references[] = {
     { 0 }
 };
 
+/* --- a 2:4 sparse A --- */
+
+/* What is computed of some rows: outputs from row `first` on. */
+struct by_rows {
+    enum bitcut_status (*run)(struct comparison *rows, size_t first,
+                              const struct by_rows *all, struct fault *f);
+    const struct reference *reference;
+    struct exact_counts *counts;
+    double *limit;
+    const struct gemm_options *options;
+};
+
+/* Rows from `first` on, which have the same kept elements, as a comparison of their own:
+   A has the kept elements alone, B their k.  False: no memory, and there is nothing to
+   free. */
+static bool rows_take(struct comparison *to, const struct comparison *x, size_t first,
+                      size_t rows)
+{
+    const size_t kept = x->k / 2, from = first * x->n;
+    uint32_t *const a = memory_allocate(rows, kept * sizeof *a),
+                    *const b = memory_allocate(kept, x->n * sizeof *b);
+    for (size_t p = 0; a && b && p < kept; p++) {
+        const size_t k = kept_k(x->kept + first * kept, p);
+        memcpy(b + p * x->n, x->b + k * x->n, x->n * sizeof *b);
+        for (size_t i = 0; i < rows; i++) a[i * kept + p] = x->a[(first + i) * x->k + k];
+    }
+    *to = *x;
+    to->m = rows, to->k = kept;
+    to->a = a, to->b = b, to->kept = NULL;
+    to->reference32 += from, to->reference64 += from, to->magnitude += from;
+    to->row_norm += first;
+    if (to->c) to->c += from;
+    if (a && b) return true;
+    free(a);
+    free(b);
+    return false;
+}
+
+/* Run for all of x, or for each run of rows with the same kept elements. */
+static enum bitcut_status run_by_rows(struct comparison *x, const struct by_rows *all,
+                                      struct fault *f)
+{
+    const struct progress *const progress = all->options->progress,
+                                 quiet = { .stop = progress ? progress->stop : NULL };
+    struct gemm_options options = *all->options;
+    struct by_rows of_rows = *all;
+    enum bitcut_status status = BITCUT_OK;
+    if (!x->kept) return all->run(x, 0, all, f);
+    options.progress = &quiet;
+    of_rows.options = &options;
+    for (size_t first = 0, end; first < x->m && status == BITCUT_OK; first = end) {
+        struct comparison rows;
+        for (end = first + 1; end < x->m && kept_alike(x->kept, end, x->k / 2);) end++;
+        if (!rows_take(&rows, x, first, end - first))
+            return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the reference");
+        status = all->run(&rows, first, &of_rows, f);
+        progress_report(progress, end, x->m);
+        free((uint32_t *)(uintptr_t)rows.a);
+        free((uint32_t *)(uintptr_t)rows.b);
+    }
+    return status;
+}
+
+static enum bitcut_status reference_of_rows(struct comparison *rows, size_t first,
+                                            const struct by_rows *all, struct fault *f)
+{
+    struct exact_counts counts;
+    (void)first;
+    const enum bitcut_status status =
+        all->reference->compute(rows, &counts, all->options, f);
+    for (int t = 0; t < EXACT_TARGETS && status == BITCUT_OK; t++) {
+        all->counts->unsettled[t] += counts.unsettled[t];
+        for (int layer = 0; layer < LAYERS; layer++)
+            all->counts->settled[t][layer] += counts.settled[t][layer];
+    }
+    return status;
+}
+
+static enum bitcut_status limits_of_rows(struct comparison *rows, size_t first,
+                                         const struct by_rows *all, struct fault *f)
+{
+    return error_bound_fp32(all->limit + first * rows->n, rows, all->options, f);
+}
+
 enum bitcut_status judge_init(struct judge *j, const struct reference *reference,
                               const struct matrix *a, const struct matrix *b,
                               const struct exact_update *update,
@@ -99,6 +184,7 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
                                        .k = a->cols,
                                        .a = a->at,
                                        .b = b->at,
+                                       .kept = a->kept,
                                        .alpha = u->alpha,
                                        .beta = u->beta,
                                        .c = u->c } };
@@ -115,8 +201,12 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
     if (count)
         line_norms(own_norms(&x.comparison), own_norms(&x.comparison) + a->rows,
                    &x.comparison, options->threads);
+    const struct by_rows all = { .run = reference_of_rows,
+                                 .reference = reference,
+                                 .counts = &x.counts,
+                                 .options = options };
     const enum bitcut_status status =
-        count ? reference->compute(&x.comparison, &x.counts, options, f) : BITCUT_OK;
+        count ? run_by_rows(&x.comparison, &all, f) : BITCUT_OK;
     if (status != BITCUT_OK) {
         judge_clear(&x);
         return status;
@@ -131,10 +221,15 @@ enum bitcut_status judge_grade(struct judge *j, struct error_bound *e,
                                const struct gemm_options *options, struct fault *f)
 {
     struct comparison *const x = &j->comparison;
+    struct bitcut_gemm own = *g;
     double *limit = memory_allocate(x->m * x->n, sizeof *limit);
     if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
-    enum bitcut_status status = error_bound_fp32(limit, x, options, f);
-    if (status == BITCUT_OK) status = error_bound_recipe(e, g, x, options->threads, f);
+    own.sparsity = BITCUT_DENSE; /* A has its zeros here */
+    const struct by_rows all = { .run = limits_of_rows,
+                                 .limit = limit,
+                                 .options = options };
+    enum bitcut_status status = run_by_rows(x, &all, f);
+    if (status == BITCUT_OK) status = error_bound_recipe(e, &own, x, options->threads, f);
     if (status != BITCUT_OK) {
         free(limit);
         return status;

@@ -29,7 +29,8 @@ struct judge {
 
 /* Compute the reference of alpha A B + beta C, or of A B if `update` is NULL.  Of the
    options, `threads`, `progress` and `offload` are read; they change no bit.  The
-   matrices must outlive the judge.  *j is set only on success. */
+   matrices must outlive the judge.  If A is 2:4 sparse, the products are those of its
+   kept elements.  *j is set only on success. */
 enum bitcut_status judge_init(struct judge *j, const struct reference *reference,
                               const struct matrix *a, const struct matrix *b,
                               const struct exact_update *update,

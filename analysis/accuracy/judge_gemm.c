@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Comparison of a GEMM in the form of a caller's, as declared in lib/bitcut.h. */
 #include "analysis/accuracy/epilogue_reference.h"
+#include "lib/gemm/sparsity.h"
 #include "lib/gemm/view.h"
 
 #include <math.h>
@@ -23,7 +24,8 @@ static void dense_clear(struct dense *x)
 
 static bool gather_all(struct dense *x, const struct bitcut_gemm *g, int threads)
 {
-    return view_matrix(&x->a, &g->a, 0, g->m, g->k, threads) &&
+    return (g->sparsity ? sparsity_expand(&x->a, g)
+                        : view_matrix(&x->a, &g->a, 0, g->m, g->k, threads)) &&
            view_matrix(&x->b, &g->b, 0, g->k, g->n, threads) &&
            view_matrix(&x->d, &g->d, 0, g->m, g->n, threads) &&
            (!gemm_reads_c(g) || view_matrix(&x->c, &g->c, 0, g->m, g->n, threads));
@@ -65,7 +67,7 @@ static enum bitcut_status check(const struct bitcut_gemm *g, size_t i, int threa
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
     const enum bitcut_status status =
-        g->unit ? gemm_plan_on_unit(&plan, g, f) : BITCUT_OK;
+        g->unit ? gemm_plan_on_floats(&plan, g, f) : BITCUT_OK;
     return status == BITCUT_OK ? gemm_check_matrices(g, true, f) : status;
 }
 

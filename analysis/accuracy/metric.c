@@ -274,7 +274,8 @@ static double wrong_at(const struct comparison *x, size_t i)
 double grade_ratio(const struct comparison *x, size_t i)
 {
     const double alpha = fabs(finite_or_0(x->alpha)), limit = fp32_limit_at(x, i);
-    const double least = (alpha * (double)x->k + 2) * 0x1p-150;
+    const double products = (double)comparison_products(x),
+                 least = (alpha * products + 2) * 0x1p-150;
     return quotient(metric_unrounded(x, i), x->magnitude[i] == 0 ? 0 : limit + least);
 }
 

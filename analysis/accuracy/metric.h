@@ -11,6 +11,8 @@
 struct comparison {
     size_t m, n, k;
     const uint32_t *a, *b; /* FP32 encodings                                          */
+    const uint8_t *kept;   /* positions of the kept elements of a 2:4 sparse A, as in
+                              struct matrix; NULL: not sparse */
     const uint32_t *d;     /* the results                                             */
     const struct bitcut_format *format; /* format of the results, which are widened to
                                            FP32; NULL: f32 */
@@ -33,6 +35,12 @@ struct comparison {
     const double *product, *product_magnitude;
     const uint32_t *multiplied_a, *multiplied_b;
 };
+
+/* The number of products of an output. */
+static inline size_t comparison_products(const struct comparison *x)
+{
+    return x->kept ? x->k / 2 : x->k;
+}
 
 /* Largest error of parts, in u in 1-norms, dropped products included, that counts as FP32
    in grades.  It is above the largest error of two f16 parts, 8 u rounded to nearest and

@@ -36,6 +36,7 @@ static const struct option_row options[] = {
     { "format-d", "format to which D is rounded at the end (default f32)",
       OPTION(gemm_command, setup.files.format_of[MATRIX_D], TEXT, "F") },
     MATRIX_OPTION_OFFSETS(gemm_command, setup.files),
+    MATRIX_OPTIONS_SPARSE(gemm_command, setup.files),
     MATRIX_OPTION_INDEX(gemm_command, setup.files),
     { "save-a", "write A to this file, .npy or .mtx",
       OPTION(gemm_command, save_a, TEXT, "FILE") },
@@ -130,8 +131,8 @@ static int compute(struct result *r, json_t *row, const struct setup *s,
     const int status = g->on_device ? device_gemm_run(&r->d, g, s) : emulate(r, s, x);
     if (status != EXIT_GOOD) return status;
     const double seconds = seconds_now() - start;
-    const double products =
-        (double)matrix_count(d) * (double)d->rows * (double)d->cols * (double)s->a.cols;
+    const double products = (double)matrix_count(d) * (double)d->rows * (double)d->cols *
+                            (double)(s->a.kept ? s->a.cols / 2 : s->a.cols);
     json_object_set_new(row, "seconds", json_number(seconds));
     json_object_set_new(row, "products_per_second",
                         json_number(products * s->plan.terms / seconds));
@@ -272,6 +273,9 @@ static int run_integers(struct context *x, const struct setup *s, json_t *row)
 static int make_by_kernel(struct setup *s, struct device_gemm *g, const struct context *x)
 {
     const struct gemm_command_options *const o = x->own;
+    if (matrix_is_sparse(&o->setup.files))
+        return complain("--sparse-a, --positions-a",
+                        "cannot be combined with --kernel or a device");
     int status = device_gemm_open(g, o->device, o->kernel, o->setup.unit);
     if (status != EXIT_GOOD) return status;
     const char *recipe = o->setup.recipe;

@@ -53,6 +53,7 @@ static const struct option_row options[] = {
     { "d", "the result to check", OPTION(verify, d, TEXT, "FILE") },
     MATRIX_OPTIONS_D(verify, setup.files),
     MATRIX_OPTION_OFFSETS(verify, setup.files),
+    MATRIX_OPTIONS_SPARSE(verify, setup.files),
     MATRIX_OPTION_INDEX(verify, setup.files),
     { "kernel",
       "kernel to run on the device: a name or its beginning, DEVICE/NAME (cpu/amx), "
@@ -152,6 +153,8 @@ static const struct option_use uses[] = {
     { "shape-d",  OF_FILE,             "requires -d, a file"    },
     { "offsets", OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "index",   OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
+    { "sparse-a",    OF_FILE,          "requires -d, a file"    },
+    { "positions-a", OF_FILE,          "requires -d, a file"    },
     { "epilogue",      OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
     { "start",         OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
     { "bias",          OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
@@ -245,7 +248,8 @@ static int report(struct context *x, struct verified *v, const struct setup *s,
     const struct verify_options *const o = x->own;
     struct budget_answer budget = { .worst = NULL };
     struct budget_problem problem;
-    const bool explains = v->found.differ && !gemm_is_extended(&s->gemm);
+    const bool explains =
+        v->found.differ && !gemm_is_extended(&s->gemm) && !s->gemm.sparsity;
     int status = explains ? explain_d(v, s, d, x) : EXIT_GOOD;
     json_t *const row = describe(v, code);
     if (status == EXIT_GOOD)
@@ -326,6 +330,8 @@ static int run_file(struct context *x)
     if (status == EXIT_GOOD && gemm_is_extended(&s.gemm) && o->samples)
         status = complain("--samples", "cannot be combined with a bias, factors or steps "
                                        "of an epilogue");
+    if (status == EXIT_GOOD && s.gemm.sparsity && o->samples)
+        status = complain("--samples", "cannot be combined with --sparse-a");
     if (status == EXIT_GOOD && s.is_batch && o->samples)
         status = complain("--samples", "requires --index, one GEMM of the batch");
     if (status == EXIT_GOOD) status = budget_check(&o->budget, &s);

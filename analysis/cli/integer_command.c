@@ -38,7 +38,7 @@ int integer_gemm(struct context *x, const struct setup *s, const char *path, jso
     json_object_set_new(row, "seconds", json_number(seconds));
     json_object_set_new(
         row, "products_per_second",
-        json_number((double)g.m * (double)g.n * (double)g.k / seconds));
+        json_number((double)g.m * (double)g.n * (double)gemm_products(&g) / seconds));
     if (integer_answer_compare(&a, &g, &f) != BITCUT_OK) status = fail("reference", &f);
     if (status == EXIT_GOOD && path && encoded_write(path, &d, &f) != BITCUT_OK)
         status = fail(path, &f);

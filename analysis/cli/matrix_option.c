@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/matrix_option.h"
 
+#include "lib/base/size.h"
+#include "lib/gemm/sparsity.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -137,10 +140,98 @@ int matrix_offsets(int32_t **offsets, size_t *count, size_t rows,
     return fail(option, &f);
 }
 
+/* Read the file of --positions-a, for an A of `a->rows` rows and k columns. */
+static int read_positions(struct encoded_matrix *m, const struct matrix *a, size_t k,
+                          const struct matrix_options *o)
+{
+    struct matrix_request r = { .format = &formats[FORMAT_U8],
+                                .format_option = "u1",
+                                .shape_option = "--shape-a",
+                                .batch = o->batches };
+    struct fault f;
+    if (matrix_file_read(m, o->positions, &r, &f) != BITCUT_OK)
+        return fail(o->positions, &f);
+    if (m->rows != a->rows || m->cols != k / 2) {
+        fault_set(
+            &f, BITCUT_BAD_ARGUMENT,
+            "positions are %zu x %zu; expected %zu x %zu, one for each kept element "
+            "of A",
+            m->rows, m->cols, a->rows, k / 2);
+        return fail("--positions-a", &f);
+    }
+    if (m->is_batch && m->count != 1 && m->count != matrix_count(a)) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%zu matrices, but A has %zu", m->count,
+                  matrix_count(a));
+        return fail("--positions-a", &f);
+    }
+    return EXIT_GOOD;
+}
+
+/* Expand every matrix of A, those of g, to its k columns. */
+static enum bitcut_status expand_sparse(struct matrix *a, const struct bitcut_gemm *g,
+                                        struct fault *f)
+{
+    struct matrix all, one;
+    const size_t each = g->m * g->k, count = matrix_count(a);
+    size_t rows;
+    if (!size_multiply(&rows, count, g->m))
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    enum bitcut_status status = matrix_init(&all, rows, g->k, f);
+    if (status != BITCUT_OK) return status;
+    all.kept = memory_allocate(rows, g->k / 2);
+    if (!all.kept) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    for (size_t i = 0; i < count && status == BITCUT_OK; i++) {
+        const struct bitcut_gemm of = gemm_nth(g, i);
+        if (!sparsity_expand(&one, &of)) {
+            status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+            break;
+        }
+        memcpy(all.at + i * each, one.at, each * sizeof *all.at);
+        memcpy(all.kept + i * (each / 2), one.kept, each / 2);
+        matrix_clear(&one);
+    }
+    if (status != BITCUT_OK) {
+        matrix_clear(&all);
+        return status;
+    }
+    all.rows = g->m;
+    all.format = a->format, all.is_batch = a->is_batch, all.count = a->count;
+    matrix_clear(a);
+    *a = all;
+    return BITCUT_OK;
+}
+
+int matrix_sparse(struct matrix *a, size_t k, const struct matrix_options *o)
+{
+    struct encoded_matrix positions = { .at = NULL };
+    struct bitcut_gemm g;
+    struct fault f;
+    const bool compressed = o->positions && a->cols != k && a->cols == k / 2;
+    if (!compressed && a->cols != k) return EXIT_GOOD; /* the caller complains */
+    const int status = o->positions ? read_positions(&positions, a, k, o) : EXIT_GOOD;
+    if (status != EXIT_GOOD) return encoded_clear(&positions), status;
+    bitcut_gemm_init(&g, sizeof g);
+    gemm_set_dense(&g, NULL, a->rows, 0, k, a->at, NULL, NULL);
+    g.count = matrix_count(a);
+    g.a.stride = g.count > 1 ? a->rows * a->cols : 0;
+    g.sparsity = compressed ? BITCUT_COMPRESSED_A : BITCUT_SPARSE_A;
+    if (o->positions) g.positions = encoded_view(&positions);
+    if (positions.is_batch && positions.count > 1) g.positions.stride = a->rows * (k / 2);
+    enum bitcut_status found = sparsity_check(&g, &f);
+    for (size_t i = 0; i < g.count && found == BITCUT_OK; i++)
+        if (!i || !sparsity_is_shared(&g)) found = sparsity_check_elements(&g, i, &f);
+    if (found == BITCUT_OK) found = expand_sparse(a, &g, &f);
+    encoded_clear(&positions);
+    return found == BITCUT_OK ? EXIT_GOOD
+                              : fail(o->positions ? "--positions-a" : "--sparse-a", &f);
+}
+
 /* Keep rows [from, to). */
 static void keep_rows(struct matrix *m, size_t from, size_t to)
 {
     if (!m->at) return;
+    if (m->kept)
+        memmove(m->kept, m->kept + from * (m->cols / 2), (to - from) * (m->cols / 2));
     memmove(m->at, m->at + from * m->cols, (to - from) * m->cols * sizeof *m->at);
     m->rows = to - from;
 }

@@ -16,6 +16,9 @@ struct matrix_options {
     const char *format_of[MATRICES], *shape_of[MATRICES];
     bool batches; /* whether the command takes batches: arrays of three dimensions */
     const char *offsets; /* file of the ends of groups of rows, or NULL */
+    bool sparse;         /* whether A is 2:4 sparse */
+    const char *positions; /* file of the positions of its kept elements, or NULL; then A
+                              is sparse in any case */
     size_t index; /* the only GEMM of a batch to look at; SIZE_MAX: all; read only with
                      `batches` */
 };
@@ -78,6 +81,21 @@ struct matrix_options {
             OPTION(COMMAND, FILES.offsets, TEXT, "FILE")                                 \
     }
 
+#define MATRIX_OPTIONS_SPARSE(COMMAND, FILES)                                            \
+    { "sparse-a", "A is 2:4 sparse: two elements of each four of a row are multiplied",  \
+      OPTION(COMMAND, FILES.sparse, FLAG, NULL) },                                       \
+    {                                                                                    \
+        "positions-a",                                                                   \
+            "a file with the positions 0 to 3 of these elements, u1, M x K/2: A may "    \
+            "then be M x K/2, these elements alone",                                     \
+            OPTION(COMMAND, FILES.positions, TEXT, "FILE")                               \
+    }
+
+static inline bool matrix_is_sparse(const struct matrix_options *o)
+{
+    return o->sparse || o->positions;
+}
+
 /* The format of a matrix, MATRIX_A to MATRIX_D; NULL if no option names one.  Prints
    messages and returns an exit status. */
 int matrix_option_format(const struct bitcut_format **format,
@@ -106,6 +124,11 @@ int matrix_offsets(int32_t **offsets, size_t *count, size_t rows,
    status. */
 int matrix_groups(struct matrix *const of[MATRICES], const int32_t *offsets, size_t count,
                   const struct matrix_options *o);
+
+/* Read the positions of a sparse A, if they are in a file, find the kept elements of A,
+   which multiplies a B of k rows, and expand A to k columns.  Prints messages and returns
+   an exit status. */
+int matrix_sparse(struct matrix *a, size_t k, const struct matrix_options *o);
 
 /* Complain about options of a matrix that is not read from a file.  Returns an exit
    status. */

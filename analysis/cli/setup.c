@@ -6,6 +6,7 @@
 #include "lib/base/text.h"
 #include "lib/gemm/configuration.h"
 #include "lib/gemm/order.h"
+#include "lib/gemm/sparsity.h"
 
 #include "lib/number/bits.h"
 
@@ -390,11 +391,24 @@ static int make_both_integers(struct setup *s)
                : status;
 }
 
+/* Find the kept elements of a sparse A. */
+static int take_sparsity(struct setup *s)
+{
+    const struct matrix_options *const o = &s->options->files;
+    if (!matrix_is_sparse(o)) return EXIT_GOOD;
+    if (!s->options->a)
+        return complain(o->positions ? "--positions-a" : "--sparse-a",
+                        "requires -a, a file");
+    s->gemm.sparsity = BITCUT_SPARSE_A;
+    return matrix_sparse(&s->a, s->b.rows, o);
+}
+
 int setup_finish(struct setup *s)
 {
     struct matrix none = { 0 };
     struct matrix *const of[MATRICES] = { &s->a, &s->b, &s->c, s->d ? s->d : &none };
-    int status = setup_check_inner(s, s->options->a);
+    int status = take_sparsity(s);
+    if (status == EXIT_GOOD) status = setup_check_inner(s, s->options->a);
     if (status == EXIT_GOOD) status = quantize_operands(s);
     if (status == EXIT_GOOD && s->plan.integer) status = make_both_integers(s);
     if (status == EXIT_GOOD) status = setup_extend(s, s->a.rows, s->b.cols, s->a.cols);
@@ -419,6 +433,7 @@ struct bitcut_gemm setup_gemms(const struct setup *s, uint32_t *d)
     gemm_set_dense(&g, d, s->a.rows, s->b.cols, s->a.cols, s->a.at, s->b.at, s->c.at);
     g.count = s->is_batch ? s->count : 1;
     g.a.stride = stride_of(&s->a);
+    sparsity_set(&g, &s->a);
     g.b.stride = stride_of(&s->b);
     g.c.stride = stride_of(&s->c);
     g.d.stride = g.m * g.n;

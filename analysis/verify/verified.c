@@ -4,6 +4,7 @@
 #include "analysis/accuracy/short_result.h"
 #include "lib/base/size.h"
 #include "lib/base/text.h"
+#include "lib/gemm/sparsity.h"
 #include "lib/number/fma.h"
 
 #include <math.h>
@@ -296,7 +297,11 @@ static void d_next(char *text, size_t size, const void *answer)
 {
     const struct verified *const v = answer;
     if (!v->found.differ || v->by_code) return;
-    if (gemm_is_extended(v->gemm.gemm.gemm))
+    if (v->gemm.gemm.gemm->sparsity)
+        text_add(
+            text, size,
+            "try another --order, or another unit: the order of k alone changes bits");
+    else if (gemm_is_extended(v->gemm.gemm.gemm))
         text_add(
             text, size,
             "try another --epilogue (bitcut list epilogues) or --order: where a kernel "
@@ -483,6 +488,7 @@ static enum bitcut_status emulate(struct matrix *want, const struct verify_probl
     if (!q->batch)
         gemm_set_dense(&g, want->at, want->rows, want->cols, q->data->a.cols,
                        q->data->a.at, q->data->b.at, q->data->c.at);
+    if (!q->batch) sparsity_set(&g, &q->data->a);
     g.d.to = want->at;
     own.widened = gemm_is_extended(&g); /* its steps may round to the format of D */
     if (own.widened) g.d.format = q->gemm->d.format;

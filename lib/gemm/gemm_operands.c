@@ -3,6 +3,7 @@
    or of groups, and the checks of sizes, strides and pointers. */
 #include "lib/gemm/epilogue.h"
 #include "lib/gemm/plan.h"
+#include "lib/gemm/sparsity.h"
 
 #include <inttypes.h>
 
@@ -23,11 +24,6 @@ bool format_is_result(const struct bitcut_format *format)
     return format_holds(&formats[FORMAT_F32], format) && format->has_sign && format->nan;
 }
 
-const struct bitcut_format *matrix_format(const struct bitcut_matrix *x)
-{
-    return x->format ? x->format : &formats[FORMAT_F32];
-}
-
 /* The lines of a matrix of rows x cols in memory, and their length. */
 struct lines {
     size_t count, length;
@@ -37,18 +33,6 @@ static struct lines lines_of(const struct bitcut_matrix *x, size_t rows, size_t 
 {
     return x->layout == BITCUT_ROW_MAJOR ? (struct lines){ rows, cols }
                                          : (struct lines){ cols, rows };
-}
-
-size_t matrix_ld(const struct bitcut_matrix *x, size_t rows, size_t cols)
-{
-    return x->ld ? x->ld : lines_of(x, rows, cols).length;
-}
-
-const void *matrix_nth(const struct bitcut_matrix *x, size_t i)
-{
-    const size_t bytes = (size_t)format_bytes(matrix_format(x));
-    if (x->each) return x->each[i];
-    return x->at ? (const char *)x->at + i * x->stride * bytes : NULL;
 }
 
 static void pick(struct bitcut_matrix *x, size_t i)
@@ -79,7 +63,8 @@ static void begin_at(struct bitcut_matrix *x, size_t rows, size_t cols, size_t f
 static void pick_rows(struct bitcut_gemm *one, const struct bitcut_gemm *g, size_t i)
 {
     const size_t first = gemm_first_row(g, i);
-    begin_at(&one->a, g->m, g->k, first, false);
+    begin_at(&one->a, g->m, gemm_columns_of_a(g), first, false);
+    begin_at(&one->positions, g->m, gemm_products(g), first, false);
     begin_at(&one->c, g->m, g->n, first, false);
     begin_at(&one->d, g->m, g->n, first, false);
     if (g->bias_rows) begin_at(&one->bias, 1, g->m, first, true);
@@ -101,6 +86,7 @@ struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i)
     pick(&one.bias, i);
     pick(&one.scale_a.at, i);
     pick(&one.scale_b.at, i);
+    pick(&one.positions, i);
     if (one.amax) one.amax += i;
     one.count = 1;
     return one;
@@ -241,6 +227,7 @@ static enum bitcut_status check_groups(const struct bitcut_gemm *g, struct fault
     } all[] = { { "A", &g->a, true },
                 { "C", &g->c, true },
                 { "D", &g->d, true },
+                { "positions", &g->positions, true },
                 { "the bias", &g->bias, g->bias_rows },
                 { "factors of A", &g->scale_a.at, g->scale_a.lines } };
     int64_t before = 0;
@@ -290,15 +277,32 @@ static enum bitcut_status check_epilogue(const struct bitcut_gemm *g, bool point
     return status;
 }
 
+/* Check positions, and the elements of a sparse A, if `pointers`. */
+static enum bitcut_status check_sparsity(const struct bitcut_gemm *g, bool pointers,
+                                         struct fault *f)
+{
+    const size_t count = g->m && g->n && g->count ? matrices_of_rows(g) : 0;
+    const size_t kept = gemm_products(g);
+    const struct checked m = { "positions", &g->positions, count, g->m, kept, false };
+    enum bitcut_status status = sparsity_check(g, f);
+    if (status == BITCUT_OK && sparsity_has_positions(g))
+        status = check_matrix(&m, pointers, f);
+    for (size_t i = 0; g->sparsity && pointers && i < count && status == BITCUT_OK; i++)
+        if (!i || !sparsity_is_shared(g)) status = sparsity_check_elements(g, i, f);
+    return status;
+}
+
 enum bitcut_status gemm_check_operands(const struct bitcut_gemm *g, struct fault *f)
 {
-    const size_t count = g->m && g->n ? g->count : 0, of_rows = matrices_of_rows(g);
-    const struct checked a = { "A", &g->a, count ? of_rows : 0, g->m, g->k, false },
+    const size_t count = g->m && g->n ? g->count : 0, of_rows = matrices_of_rows(g),
+                 columns = gemm_columns_of_a(g);
+    const struct checked a = { "A", &g->a, count ? of_rows : 0, g->m, columns, false },
                          b = { "B", &g->b, count, g->k, g->n, false },
                          c = { "C", &g->c, of_rows, g->m, g->n, false };
     enum bitcut_status status = check_groups(g, f);
     if (status == BITCUT_OK) status = check_matrix(&a, true, f);
     if (status == BITCUT_OK) status = check_matrix(&b, true, f);
+    if (status == BITCUT_OK) status = check_sparsity(g, true, f);
     if (status == BITCUT_OK) status = check_epilogue(g, true, f);
     return status == BITCUT_OK && gemm_reads_c(g) ? check_matrix(&c, true, f) : status;
 }
@@ -309,7 +313,7 @@ enum bitcut_status gemm_check_matrices(const struct bitcut_gemm *g, bool pointer
     const bool reads_c = gemm_reads_c(g), empty = !g->m || !g->n || !g->count;
     const size_t of_rows = matrices_of_rows(g);
     const struct checked all[] = {
-        { "A", &g->a, empty ? 0 : of_rows, g->m, g->k, false },
+        { "A", &g->a, empty ? 0 : of_rows, g->m, gemm_columns_of_a(g), false },
         { "B", &g->b, empty ? 0 : g->count, g->k, g->n, false },
         { "D", &g->d, of_rows, g->m, g->n, true },
         { "C", &g->c, of_rows, g->m, g->n, false },
@@ -318,6 +322,7 @@ enum bitcut_status gemm_check_matrices(const struct bitcut_gemm *g, bool pointer
     enum bitcut_status status = check_groups(g, f);
     for (int i = 0; i < 3 + reads_c && status == BITCUT_OK; i++)
         status = check_matrix(&all[i], pointers, f);
+    if (status == BITCUT_OK) status = check_sparsity(g, pointers, f);
     if (status == BITCUT_OK) status = check_epilogue(g, pointers, f);
     if (status != BITCUT_OK || empty) return status;
     if (!are_apart(d))

@@ -21,6 +21,7 @@ enum bitcut_status matrix_init(struct matrix *m, size_t rows, size_t cols,
 void matrix_clear(struct matrix *m)
 {
     free(m->at);
+    free(m->kept);
     *m = (struct matrix){ 0 };
 }
 
@@ -29,6 +30,7 @@ void matrix_select(struct matrix *m, size_t i)
     const size_t each = m->rows * m->cols;
     if (!m->is_batch) return;
     if (i && each) memmove(m->at, m->at + i * each, each * sizeof *m->at);
+    if (i && each && m->kept) memmove(m->kept, m->kept + i * (each / 2), each / 2);
     m->is_batch = false;
 }
 

@@ -14,6 +14,9 @@ struct matrix {
                                            such as f16 of a file of f2; NULL: f32 */
     bool is_batch; /* whether there are `count` such matrices, one after the other */
     size_t count;  /* read only of a batch */
+    uint8_t *kept; /* positions of the kept elements of a 2:4 sparse A (lib/bitcut.h,
+                      "Sparsity"), rows x cols / 2 of each matrix; other elements are +0.
+                      NULL: not sparse */
 };
 
 /* The number of matrices: 1 unless it is a batch. */

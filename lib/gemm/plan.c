@@ -3,6 +3,7 @@
 
 #include "lib/base/size.h"
 #include "lib/gemm/order.h"
+#include "lib/gemm/sparsity.h"
 #include "lib/number/equilibrate.h"
 
 #include <string.h>
@@ -42,6 +43,8 @@ static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct faul
     if (!is_open_or_to(g->scale, GEMM_SCALE_MAX))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "scale must be 0 to %d",
                          GEMM_SCALE_MAX);
+    if (g->sparsity > BITCUT_COMPRESSED_A)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown sparsity of A");
     if (g->round_seed < 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "round_seed must not be negative");
     if (!is_open_or_to(g->dropped_term, 1) || layouts > BITCUT_COLUMN_MAJOR ||
@@ -90,6 +93,8 @@ enum bitcut_status gemm_take_plain(struct bitcut_gemm *to, const struct bitcut_g
     if (status != BITCUT_OK) return status;
     if (to->offsets)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not take groups", who);
+    if (to->sparsity)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not take a sparse A", who);
     if (!gemm_is_extended(to)) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
                      "%s takes D = alpha A B + beta C; it does not take a bias, factors, "
@@ -332,8 +337,10 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm
     if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_a, f);
     if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_b, f);
     if (status == BITCUT_OK && p.integer) status = check_carried(&p, g, f);
-    if (status == BITCUT_OK && !p.integer) status = check_integers(&p, g->k, f);
+    if (status == BITCUT_OK && !p.integer)
+        status = check_integers(&p, gemm_products(g), f);
     if (status == BITCUT_OK) status = epilogue_check_sums(g, p.integer, f);
+    if (status == BITCUT_OK && g->sparsity) status = sparsity_check_extras(g, f);
     if (status == BITCUT_OK) *to = p;
     return status;
 }

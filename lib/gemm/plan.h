@@ -73,7 +73,8 @@ enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *f
                              struct fault *f);
 
 /* The same for a call, `who` ("bound"), that only takes D = alpha A B + beta C.
-   BITCUT_BAD_ARGUMENT also if the GEMM has steps, a bias, factors or a start. */
+   BITCUT_BAD_ARGUMENT also if the GEMM has steps, a bias, factors or a start, groups, or
+   a sparse A. */
 enum bitcut_status gemm_take_plain(struct bitcut_gemm *to, const struct bitcut_gemm *from,
                                    const char *who, struct fault *f);
 
@@ -111,6 +112,18 @@ const struct bitcut_unit *gemm_plan_reader(const struct gemm_plan *plan,
 void gemm_settle(struct bitcut_gemm *g, const struct gemm_plan *plan);
 
 /* --- where elements are ----------------------------------------------------------- */
+
+/* The number of products of an output of g: k, or half of it if A is 2:4 sparse. */
+static inline size_t gemm_products(const struct bitcut_gemm *g)
+{
+    return g->sparsity ? g->k / 2 : g->k;
+}
+
+/* The columns of the matrix A. */
+static inline size_t gemm_columns_of_a(const struct bitcut_gemm *g)
+{
+    return g->sparsity == BITCUT_COMPRESSED_A ? g->k / 2 : g->k;
+}
 
 /* Set the sizes, and matrices of FP32 encodings that are row-major without gaps.  C may
    be NULL if it is not read. */

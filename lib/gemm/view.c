@@ -4,6 +4,24 @@
 #include "lib/base/threads.h"
 #include "lib/number/bits.h"
 
+const struct bitcut_format *matrix_format(const struct bitcut_matrix *x)
+{
+    return x->format ? x->format : &formats[FORMAT_F32];
+}
+
+size_t matrix_ld(const struct bitcut_matrix *x, size_t rows, size_t cols)
+{
+    if (x->ld) return x->ld;
+    return x->layout == BITCUT_ROW_MAJOR ? cols : rows;
+}
+
+const void *matrix_nth(const struct bitcut_matrix *x, size_t i)
+{
+    const size_t bytes = (size_t)format_bytes(matrix_format(x));
+    if (x->each) return x->each[i];
+    return x->at ? (const char *)x->at + i * x->stride * bytes : NULL;
+}
+
 struct view view_of(const struct bitcut_matrix *x, size_t i, size_t rows, size_t cols,
                     bool columns)
 {
@@ -29,8 +47,7 @@ int32_t view_integer(const struct view *v, size_t line, size_t p)
     return (int32_t)(x.negative ? -(int64_t)x.significand : (int64_t)x.significand);
 }
 
-/* Element p of a line as an FP32 encoding. */
-static uint32_t view_get(const struct view *v, size_t line, size_t p)
+uint32_t view_get(const struct view *v, size_t line, size_t p)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     const uint32_t x = view_encoding(v, line, p);

@@ -20,6 +20,10 @@ struct view view_of(const struct bitcut_matrix *x, size_t i, size_t rows, size_t
 /* Element p of a line as an encoding of the view's format. */
 uint32_t view_encoding(const struct view *v, size_t line, size_t p);
 
+/* Element p of a line as an FP32 encoding: exact, except that a NaN of another format
+   becomes the NaN of FP32. */
+uint32_t view_get(const struct view *v, size_t line, size_t p);
+
 /* Element p of a line of a view whose format is an integer's. */
 int32_t view_integer(const struct view *v, size_t line, size_t p);
 

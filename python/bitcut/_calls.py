@@ -71,7 +71,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          copy: bool = False, threads: int = 0, kernel: Optional[str] = None,
          any_promotion: bool = False, any_slices: bool = False, stream: Any = None,
          workspace: Any = None, device: Optional[str] = None,
-         offsets: Any = None) -> Gemm:
+         offsets: Any = None, sparse_a: bool = False, positions_a: Any = None) -> Gemm:
     """Compute D = alpha A B + beta C by a recipe on a matrix unit, bit for bit.
 
     The result has every bit that a kernel with this recipe gives on this unit.
@@ -144,6 +144,11 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
              offsets: ends of groups of rows, integers: rows offsets[i-1] to offsets[i] - 1 of A, C and D
                  belong to group i, and B has a matrix for each group, as in torch._grouped_mm; None: no
                  groups
+             sparse_a: A is 2:4 sparse: two elements of each four of a row are kept and multiplied,
+                 those other than 0 and then the last zeros
+             positions_a: positions of the kept elements of a 2:4 sparse A in their fours, 0 to 3,
+                 (m, k/2) of uint8; A is then (m, k), or (m, k/2): the kept elements alone; None: as
+                 `sparse_a` says
     Returns: Gemm, with the matrix in ``d``
     Raises:  BadArgument: a shape, a name or a number does not fit
              BadType: an argument is no array, or unknown
@@ -167,7 +172,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
                 format_a=format_a, format_b=format_b, format_c=format_c,
                 format_d=format_d, copy=copy, writes=True, kernel=kernel,
                 any_promotion=any_promotion, any_slices=any_slices, stream=stream,
-                device=device, offsets=offsets)
+                device=device, offsets=offsets, sparse_a=sparse_a, positions_a=positions_a)
     g, said = p.struct, {}
     if p.place:
         ran = _device.start(p, workspace)
@@ -208,8 +213,9 @@ HOW = ("recipe", "unit", "split", "split_a", "split_b", "high", "low", "sum_roun
        "scale", "dropped_term", "promote", "tile_k", "equilibrate", "order", "epilogue", "start",
        "scaling")
 WHAT = ("c", "alpha", "beta", "bias", "bias_rows", "scale_a", "scale_b", "block_a", "block_b",
-        "scale_d", "zero_a", "zero_b", "zero_d", "clamp", "format_bias", "format_scale_a", "format_scale_b", "format_a",
-        "format_b", "format_c", "format_d", "copy", "offsets")
+        "scale_d", "zero_a", "zero_b", "zero_d", "clamp", "format_bias", "format_scale_a",
+        "format_scale_b", "format_a", "format_b", "format_c", "format_d", "copy", "offsets",
+        "sparse_a", "positions_a")
 
 
 def _needs(given: dict, names):

@@ -319,6 +319,9 @@ class Factors:
         scales.lines, scales.depth = self.block
 
 
+SPARSITIES = {"dense": 0, "sparse": 1, "compressed": 2}  # enum bitcut_sparsity
+
+
 class Problem:
     """A struct bitcut_gemm, `struct`, and the arrays that it points to, `keep`.  With `writes`
     or `on_device` they may be on a device, and `place` says where; so it does of `device`, the
@@ -328,8 +331,9 @@ class Problem:
                  format_b=None, format_c=None, format_d=None, copy=False, writes=False,
                  batch=True, on_device=False, stream=None, device=None, bias=None,
                  bias_rows=False, scale_a=None, scale_b=None, block_a=None, block_b=None,
-                 scale_d=1.0, zero_a=0, zero_b=0, zero_d=0, clamp=None, format_bias=None, format_scale_a=None,
-                 format_scale_b=None, offsets=None, **how):
+                 scale_d=1.0, zero_a=0, zero_b=0, zero_d=0, clamp=None, format_bias=None,
+                 format_scale_a=None, format_scale_b=None, offsets=None, sparse_a=False,
+                 positions_a=None, **how):
         operand = functools.partial(Operand, on_device=writes or on_device)
         self.a, self.b = operand(a, "A", format_a, copy), operand(b, "B", format_b, copy)
         self.c = operand(c, "C", format_c, copy) if c is not None else None
@@ -342,14 +346,18 @@ class Problem:
         if there and not self.place:
             raise BadArgument(f"{', '.join(there)}: of arrays on a GPU alone, or with device='cpu'")
         self.struct = g = way(**how, device=self.place is not None)
-        (g.m, g.k), (rows, g.n) = self.a.shape, self.b.shape
-        if rows != g.k:
-            raise BadArgument(f"A is {g.m} x {g.k} and B {rows} x {g.n}: they do not multiply")
+        (g.m, columns), (g.k, g.n) = self.a.shape, self.b.shape
+        compressed = positions_a is not None and 2 * columns == g.k != columns
+        if g.k != columns and not compressed:
+            raise BadArgument(f"A is {g.m} x {columns} and B {g.k} x {g.n}: they do not multiply")
+        g.sparsity = SPARSITIES["compressed" if compressed else "sparse" if sparse_a or positions_a is not None
+                                else "dense"]
         batches = {o.batch for o in operands if o.batch is not None}
         if len(batches - {1}) > 1:
             raise BadArgument(f"batches of {sorted(batches)} matrices do not fit together")
         self.is_batch = bool(batches)
         g.count = max(batches) if batches and 0 not in batches else int(not batches)
+        self.positions = self._take_positions(positions_a, copy)
         self.offsets = None
         if offsets is not None:
             self._take_groups(offsets)
@@ -384,7 +392,22 @@ class Problem:
                      format_bias, format_scale_a, format_scale_b, copy)
         for name, x in (("zero_a", zero_a), ("zero_b", zero_b), ("zero_d", zero_d)):
             setattr(g, name, integer(x, name, least=-2**31))
-        self.keep = [a, b, c, d, self.extras, self.offsets] + [o.view for o in operands + [self.d] if o]
+        self.keep = [a, b, c, d, self.extras, self.offsets, positions_a, self.positions] + [o.view for o in operands + [self.d] if o]
+
+    def _take_positions(self, positions, copy):
+        """The positions of the kept elements of A, for the struct; None: there are none."""
+        if self.struct.sparsity and self.place:
+            raise BadArgument("sparse_a, positions_a: a device does not take a sparse A")
+        if positions is None:
+            return None
+        o = Operand(positions, "positions_a", "u8", copy)
+        if o.shape != (self.struct.m, self.struct.k // 2):
+            raise BadArgument(f"positions_a: {o.shape[0]} x {o.shape[1]}, not {self.struct.m} x "
+                              f"{self.struct.k // 2}: one for each kept element of A")
+        if o.batch not in (None, 1, self.struct.count):
+            raise BadArgument(f"positions_a: {o.batch} matrices, but the batch has {self.struct.count}")
+        o.fill(self.struct.positions)
+        return o
 
     def _take_groups(self, offsets):
         """The ends of groups of rows: A, C and D have the rows of all."""

@@ -89,8 +89,9 @@ class Gemm(Structure):
                 ("bias", Matrix), ("bias_rows", c_bool), ("start", c_int), ("scaling", c_int),
                 ("scale_a", Scales), ("scale_b", Scales), ("scale_d", c_uint32),
                 ("clamp_low", c_uint32), ("clamp_high", c_uint32), ("amax", c_void_p),
-                ("sum_rounding", c_void_p), ("zero_a", c_int32),
-                ("zero_b", c_int32), ("zero_d", c_int32), ("offsets", c_void_p)]
+                ("sum_rounding", c_void_p), ("zero_a", c_int32), ("zero_b", c_int32),
+                ("zero_d", c_int32), ("offsets", c_void_p), ("sparsity", c_int),
+                ("positions", Matrix)]
 
 
 class Field(Structure):

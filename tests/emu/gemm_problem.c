@@ -153,6 +153,34 @@ void gemm_problem_fill(struct problem *p, struct shape shape,
     for (size_t i = 0; i < SIDE * ROW_MAX; i++) p->d[i] = 0xd0d0d0d0u ^ (uint32_t)i;
 }
 
+/* Two positions of a four: one of six pairs. */
+static void pair_draw(uint8_t pair[2], uint64_t *rng)
+{
+    pair[0] = (uint8_t)test_between(rng, 0, 2);
+    pair[1] = (uint8_t)test_between(rng, pair[0] + 1, 3);
+}
+
+void gemm_problem_thin(struct problem *p, const struct asked *g, uint64_t *rng)
+{
+    const bool given = g->sparsity == BITCUT_COMPRESSED_A || g->has_positions;
+    p->ldp = p->k / 2 + (size_t)test_between(rng, 0, 3);
+    for (size_t i = 0; i < p->m; i++) {
+        const bool repeats = i && test_between(rng, 0, 1);
+        for (size_t q = 0; q < p->k / 4; q++) {
+            uint8_t *const pair = &p->positions[i * p->ldp + 2 * q];
+            pair_draw(pair, rng);
+            if (repeats) memcpy(pair, pair - p->ldp, 2);
+            const int kept = test_between(rng, 0, 3);
+            for (size_t e = 0; g->sparsity == BITCUT_SPARSE_A && e < 4; e++) {
+                uint32_t *const x = &p->a[i * p->lda + 4 * q + e];
+                const bool first = e == pair[0], second = e == pair[1];
+                if (given ? !first && !second : !(first && kept) && !(second && kept > 1))
+                    *x = given ? (uint32_t)A_NAN : sign_random(rng);
+            }
+        }
+    }
+}
+
 /* --- the comparison ---------------------------------------------------------------- */
 
 static void print_value(const char *name, uint32_t x)
@@ -183,6 +211,7 @@ static void print_difference(const struct asked *g, const struct problem *p, siz
            g->scale_a.depth, g->scale_b.there, g->scale_b.lines, g->scale_b.depth,
            g->scale_d, g->clamp_low, g->clamp_high);
     for (const unsigned char *s = g->epilogue; *s; s++) printf(" %d", *s);
+    printf("\n# sparsity %d, positions %d", (int)g->sparsity, g->has_positions);
     printf("\n# alpha %08" PRIx32 ", beta %08" PRIx32 ", D is %sC\n# row %zu of A:",
            g->alpha, g->beta, p->in_place ? "" : "not ", i);
     for (size_t x = 0; x < p->k; x++) printf(" %08" PRIx32, p->a[i * p->lda + x]);
@@ -225,6 +254,11 @@ struct bitcut_gemm gemm_posed(const struct asked *g, uint32_t *d, const struct p
         x.scale_a.at.at = of_unit ? (const void *)p->scale_a : p->factor_a;
     if (g->scale_b.there)
         x.scale_b.at.at = of_unit ? (const void *)p->scale_b : p->factor_b;
+    x.sparsity = g->sparsity;
+    if (g->sparsity == BITCUT_COMPRESSED_A || (g->sparsity && g->has_positions))
+        x.positions = (struct bitcut_matrix){ .at = p->positions,
+                                              .format = &formats[FORMAT_U8],
+                                              .ld = p->ldp };
     return x;
 }
 
@@ -232,7 +266,10 @@ enum bitcut_status gemm_problem_run(uint32_t *d, const struct asked *g,
                                     const struct problem *p, const uint32_t *c)
 {
     const struct bitcut_gemm x = gemm_posed(g, d, p, c);
-    return bitcut_gemm(NULL, &x, g->threads, NULL);
+    char why[BITCUT_TEXT_MAX] = "";
+    const enum bitcut_status status = bitcut_gemm(NULL, &x, g->threads, why);
+    if (status != BITCUT_OK) printf("# %s\n", why), fflush(stdout);
+    return status;
 }
 
 void gemm_problem_check(const struct asked *g, struct problem *p)

@@ -49,6 +49,8 @@ struct asked {
     bool has_bias, bias_rows;
     uint32_t scale_d, clamp_low, clamp_high;
     const struct bitcut_format *result; /* of D; NULL: f32 */
+    enum bitcut_sparsity sparsity;
+    bool has_positions; /* read only of a sparse A that is not compressed */
 };
 
 /* As the recipe's row says. */
@@ -74,6 +76,8 @@ struct problem {
     uint32_t factor_a[SIDE * LINE_LENGTH_MAX], factor_b[LINE_LENGTH_MAX * SIDE]; /* FP32 */
     uint8_t scale_a[SIDE * LINE_LENGTH_MAX], scale_b[LINE_LENGTH_MAX * SIDE]; /* of units */
     uint32_t amax;
+    uint8_t positions[SIDE * LINE_LENGTH_MAX]; /* of a sparse A, in rows of `ldp` */
+    size_t ldp;
 };
 
 struct shape {
@@ -92,6 +96,10 @@ extern const struct input_class input_classes[CLASSES];
 /* Matrices of a class or of two, with gaps between their rows. */
 void gemm_problem_fill(struct problem *p, struct shape shape,
                        const struct input_class *class, uint64_t *rng);
+
+/* Make A sparse as `g` says: with positions other elements are NaN, otherwise +-0.  k is a
+   multiple of 4. */
+void gemm_problem_thin(struct problem *p, const struct asked *g, uint64_t *rng);
 
 /* --- both sides -------------------------------------------------------------------- */
 

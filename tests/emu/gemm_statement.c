@@ -643,8 +643,8 @@ static uint32_t slices_run(const struct asked *g, const struct output *o,
 static uint32_t element(const struct asked *g, const struct output *o,
                         const struct line *a, const struct line *b)
 {
-    const uint32_t sum =
-        scaled(slices_run(g, o, a, b, o->p->k), -a->exponent - b->exponent);
+    const size_t k = g->sparsity ? o->p->k / 2 : o->p->k;
+    const uint32_t sum = scaled(slices_run(g, o, a, b, k), -a->exponent - b->exponent);
     const bool is_nan = (sum & 0x7fffffff) > INFINITE;
     return statement_finish(g, o->p, is_nan ? nan_of(g) : sum, o->i, o->j);
 }
@@ -682,20 +682,64 @@ static void scales_fill(struct line *a, struct line *b, const struct asked *g,
     }
 }
 
+/* The k of both kept elements of each four of a row of a sparse A.  Without positions,
+   these are the elements that are no zeros, and the zeros with the largest k. */
+static void kept_of_row(size_t *to, const struct asked *g, const struct problem *p, size_t i)
+{
+    const bool given = g->sparsity == BITCUT_COMPRESSED_A || g->has_positions;
+    for (size_t k = 0; k < p->k; k += 4, to += 2) {
+        size_t numbers = 0, left = 2; /* zeros to keep: from the end, as many as fit */
+        for (size_t e = 0; e < 4 && !given; e++)
+            numbers += !is_zero(p->a[i * p->lda + k + e]);
+        for (size_t e = 4; e-- > 0 && !given;) {
+            const bool zero = is_zero(p->a[i * p->lda + k + e]);
+            if (zero && numbers == 2) continue;
+            numbers += zero;
+            to[--left] = k + e;
+        }
+        for (size_t e = 0; e < 2 && given; e++)
+            to[e] = k + p->positions[i * p->ldp + k / 2 + e];
+    }
+}
+
+/* Row i of a sparse A as a line of its kept elements, and the lines of B with the k of
+   these alone. */
+static void row_gather(struct line *a, struct line *b, const struct line *whole_b,
+                       const uint32_t *own_a, const struct asked *g,
+                       const struct problem *p, size_t i)
+{
+    uint32_t row[LINE_LENGTH_MAX];
+    size_t kept[LINE_LENGTH_MAX];
+    kept_of_row(kept, g, p, i);
+    for (size_t q = 0; q < p->k / 2; q++)
+        row[q] = own_a[i * p->lda + (g->sparsity == BITCUT_COMPRESSED_A ? q : kept[q])];
+    lines_fill(a, 1, g, &g->split_a, row, 0, 1, p->k / 2);
+    for (size_t j = 0; j < p->n; j++) {
+        memset(&b[j], 0, sizeof b[j]);
+        b[j].exponent = whole_b[j].exponent;
+        for (int w = 0; w < SPLIT_PARTS_MAX; w++)
+            for (size_t q = 0; q < p->k / 2; q++)
+                b[j].part[w][q] = whole_b[j].part[w][kept[q]];
+    }
+}
+
 void gemm_problem_solve(uint32_t *want, const struct asked *g, const struct problem *p)
 {
-    static struct line a[SIDE], b[SIDE];
+    static struct line a[SIDE], b[SIDE], own[SIDE];
     static uint32_t own_a[SIDE * ROW_MAX], own_b[SIDE * ROW_MAX];
     const size_t bytes = result_bytes(g);
     multiplied(own_a, own_b, g, p);
-    lines_fill(a, p->m, g, &g->split_a, own_a, p->lda, 1, p->k);
+    if (!g->sparsity) lines_fill(a, p->m, g, &g->split_a, own_a, p->lda, 1, p->k);
     lines_fill(b, p->n, g, &g->split_b, own_b, 1, p->ldb, p->k);
     scales_fill(a, b, g, p);
     memcpy(want, p->d, sizeof p->d);
-    for (size_t i = 0; i < p->m; i++)
+    for (size_t i = 0; i < p->m; i++) {
+        if (g->sparsity) row_gather(&a[i], own, b, own_a, g, p, i);
         for (size_t j = 0; j < p->n; j++) {
             const struct output o = { p, i, j };
-            const uint32_t x = statement_result(g, element(g, &o, &a[i], &b[j]));
+            const uint32_t x = statement_result(
+                g, element(g, &o, &a[i], g->sparsity ? &own[j] : &b[j]));
             memcpy((char *)want + (i * p->ldd + j) * bytes, &x, bytes);
         }
+    }
 }
