@@ -1013,13 +1013,15 @@ struct bitcut_explanation {
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm() for matrices; D has no
             elements; no GEMM runs on the unit; the size of a struct is unknown;
-            `seconds` is negative or NaN; the GEMM has groups, a bias, factors, a start or
-            steps of an epilogue; or A, B and D have integers and the GEMM is a batch.
+            `seconds` is negative or NaN; the GEMM has groups; or A, B and D have integers
+            and the GEMM is a batch, or has a bias, factors, a start or steps of an
+            epilogue.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.
    Args:    threads: number of threads.
-   In:      gemm:    the GEMM.  Its sizes, alpha, beta and matrices are read, also D.  A
-                     recipe or unit that is set is the only one tried, except for D in a
+   In:      gemm:    the GEMM.  Its sizes, alpha, beta and matrices are read, also D, and
+                     its bias, factors, start, scaling and steps of the epilogue, which
+                     every hypothesis has.  A recipe or unit that is set is the only one tried, except for D in a
                      format of integers, which rules of integers explain.  Variations of
                      the recipe and the order are searched for, and not read.
             options: the options, or NULL.
@@ -1029,7 +1031,10 @@ struct bitcut_explanation {
                      tried, and has the matrices as they were read.
             why:     the reason.
    - A matrix has any format and layout that bitcut_gemm() accepts.  It is read transposed
-     if its shape fits only then, or if D is much closer to the exact result then.
+     if its shape fits only then, or if D is much closer to the exact result then; never
+     if the GEMM has a bias, factors, a start or steps.
+   - Factors of blocks of k are applied at promotions, or by a unit with block scales,
+     unless `scaling` says otherwise.  The step AMAX is left out.
    - If D has another format than f32, all NaN are equal.
    - A result of integers has no recipe and no unit in `found`.
    - Of a batch, the hypothesis is searched on the first GEMM, and compared with all GEMMs.

@@ -60,6 +60,9 @@ struct epilogue_options {
             OPTION(COMMAND, setup.epilogue.clamp, TEXT, "LOW,HIGH")                      \
     }
 
+/* Whether any of them was given. */
+bool epilogue_options_given(const struct epilogue_options *o);
+
 /* The matrices of the options. */
 struct epilogue_files {
     struct encoded_matrix bias, scale_a, scale_b;

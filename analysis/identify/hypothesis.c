@@ -423,5 +423,6 @@ bool candidate_make(struct candidate *x, const struct space *s, struct hypothesi
     if (!x->gemm.recipe->split && x->unit.a == &formats[FORMAT_F32]) return false;
     for (int i = 0; i < AXES; i++)
         if (h.at[i] && axes[i].alter && !axes[i].alter(x, s, h.at[i])) return false;
-    return true;
+    if (gemm_is_extended(&x->gemm) && candidate_takes_products(x)) return false;
+    return gemm_check_order(&x->gemm, &x->plan, NULL) == BITCUT_OK;
 }

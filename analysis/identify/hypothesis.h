@@ -65,6 +65,9 @@ struct space {
     uint32_t start;  /* a number that is added to all outputs, 0: none */
     const struct bitcut_format *format; /* of D */
     const struct bitcut_recipe *recipe; /* the only recipe, or NULL */
+    const struct bitcut_gemm
+        *told; /* what was given in addition (struct problem), or NULL
+                */
     uint32_t alpha, beta;
     bool reads_c;
     bool negative; /* an output of the block is negative */
@@ -164,6 +167,10 @@ struct axis {
 };
 
 extern const struct axis axes[AXES + 1]; /* ended by a row whose name is NULL */
+
+/* Whether the fault computes D from the product of A and B itself.  It knows no steps,
+   but alpha and C. */
+bool candidate_takes_products(const struct candidate *x);
 
 /* Whether all terms run on one unit.  Only then the terms can be changed. */
 bool candidate_uniform(const struct candidate *x);

@@ -2,6 +2,7 @@
 #include "analysis/identify/problem.h"
 
 #include "lib/base/size.h"
+#include "lib/gemm/plan.h"
 #include "lib/number/bits.h"
 #include "lib/number/rand.h"
 
@@ -55,6 +56,7 @@ struct problem problem_nth(const struct problem *q, size_t i)
     one.b = nth(&q->b, i);
     if (q->c.at) one.c = nth(&q->c, i);
     one.d = nth(&q->d, i);
+    if (problem_is_told(q)) one.told = gemm_nth(&q->told, i);
     one.of_batch = q->is_batch;
     one.is_batch = false;
     return one;
@@ -133,6 +135,10 @@ enum bitcut_status block_take(struct block *to, const struct problem *q,
     memcpy(x.row, row, rows * sizeof *row);
     memcpy(x.col, col, cols * sizeof *col);
     fill(&x, q);
+    if (problem_is_told(q) && !block_operands_take(&x)) {
+        block_clear(&x);
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a block of outputs");
+    }
     *to = x;
     return BITCUT_OK;
 }
@@ -145,6 +151,7 @@ void block_clear(struct block *x)
     free(x->b);
     free(x->c);
     free(x->d);
+    block_operands_clear(x->own);
     *x = (struct block){ 0 };
 }
 

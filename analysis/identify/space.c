@@ -37,11 +37,12 @@ static void list_add(struct list *l, const void *element)
 
 /* --- units ------------------------------------------------------------------------ */
 
-/* The only unit; or units for FP32 GEMMs, the first of those that compute the same. */
-static void add_units(struct list *l, const struct bitcut_unit *only)
+/* The only unit; or units for FP32 GEMMs, the first of those that compute the same.
+   `scaled`: also units with block scales. */
+static void add_units(struct list *l, const struct bitcut_unit *only, bool scaled)
 {
     for (const struct bitcut_unit *u = units; u->name && !only; u++)
-        if (!u->scale && u->a == u->b && !field_repeats(u) &&
+        if (u->a == u->b && !field_repeats(u) && (!u->scale || scaled) &&
             (u->c == &formats[FORMAT_F32] || u->c == &formats[FORMAT_F16] ||
              u->c == &formats[FORMAT_BF16]))
             list_add(l, &u);
@@ -292,12 +293,13 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
                        .k = problem_k(q),
                        .format = q->format,
                        .recipe = q->recipe,
+                       .told = problem_is_told(q) ? &q->told : NULL,
                        .alpha = q->alpha,
                        .beta = q->beta,
                        .reads_c = q->c.at != NULL };
     for (size_t i = 0; i < ranges; i++) list_add(&lost, &range[i]);
     s.range = lost.at;
-    add_units(&unit, q->unit);
+    add_units(&unit, q->unit, s.told && s.told->scaling == BITCUT_SCALING_UNIT);
     for (size_t i = 0; i < b->rows * b->cols; i++)
         s.negative |= b->d[i] >> 31 && b->d[i] << 1 && !f32_is_nan(b->d[i]);
     add_parts(&parts);
