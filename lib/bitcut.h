@@ -1008,7 +1008,7 @@ struct bitcut_explanation {
 };
 
 /* Find what computed D of a GEMM: the recipe, its unit, its parts, its promotion, the
-   order of k, and faults of the kernel (the manual, "bitcut explain").
+   order of k, its epilogue, and faults of the kernel (the manual, "bitcut explain").
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm() for matrices; D has no
@@ -1020,8 +1020,9 @@ struct bitcut_explanation {
             BITCUT_NO_MEMORY.
    Args:    threads: number of threads.
    In:      gemm:    the GEMM.  Its sizes, alpha, beta and matrices are read, also D, and
-                     its bias, factors, start, scaling and steps of the epilogue, which
-                     every hypothesis has.  A recipe or unit that is set is the only one tried, except for D in a
+                     its bias and factors.  A start and steps of the epilogue, and a
+                     scaling, that are set are those of every hypothesis; otherwise they
+                     are searched for.  A recipe or unit that is set is the only one tried, except for D in a
                      format of integers, which rules of integers explain.  Variations of
                      the recipe and the order are searched for, and not read.
             options: the options, or NULL.
@@ -1033,8 +1034,7 @@ struct bitcut_explanation {
    - A matrix has any format and layout that bitcut_gemm() accepts.  It is read transposed
      if its shape fits only then, or if D is much closer to the exact result then; never
      if the GEMM has a bias, factors, a start or steps.
-   - Factors of blocks of k are applied at promotions, or by a unit with block scales,
-     unless `scaling` says otherwise.  The step AMAX is left out.
+   - The step AMAX is left out.
    - If D has another format than f32, all NaN are equal.
    - A result of integers has no recipe and no unit in `found`.
    - Of a batch, the hypothesis is searched on the first GEMM, and compared with all GEMMs.

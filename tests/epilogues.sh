@@ -37,7 +37,7 @@ explained() {
 }
 
 # is_explained STEPS OPTIONS: what is wrong with the explanation of a case, whose promotion and
-# order explain finds by itself.  A wrong alpha explains nothing.
+# order explain finds by itself, and also its steps and scaling.  A wrong alpha explains nothing.
 is_explained() {
     options=$(echo "$2" | sed 's/--promote [0-9]*//; s/--order [^ ]*//')
     # shellcheck disable=SC2086 # words
@@ -46,6 +46,9 @@ is_explained() {
     # shellcheck disable=SC2086 # words
     explained --seconds 1 --epilogue "$1" $options --alpha 1.25
     [ $status != 0 ] || { echo "$1, alpha 1.25: status 0"; cat "$work/said"; }
+    # shellcheck disable=SC2046 # words
+    explained --seconds 60 $(echo "$options" | sed 's/--scaling [^ ]*//')
+    [ $status = 0 ] || { echo "steps open: status $status"; cat "$work/said"; }
 }
 
 # A case more or less is seen here.

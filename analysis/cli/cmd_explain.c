@@ -342,7 +342,7 @@ static int run(struct context *x)
 
 const struct command command_explain = {
     .name = "explain",
-    .what = "Identify how a matrix was computed: recipe, unit, order of k, and fault",
+    .what = "Identify how a matrix was computed: recipe, unit, order of k, epilogue, fault",
     .run = run,
     .own = options,
     .own_size = sizeof defaults,

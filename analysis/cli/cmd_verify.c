@@ -194,7 +194,7 @@ static const struct option_use uses[] = {
 /* --- a result from a file --------------------------------------------------------- */
 
 /* What computed D, if it differs from the requested GEMM; in a batch, the first D that
-   differs. */
+   differs.  It has the bias and the factors of the GEMM. */
 static int explain_d(struct verified *v, const struct setup *s, const struct matrix *d,
                      const struct context *x)
 {
@@ -220,6 +220,10 @@ static int explain_d(struct verified *v, const struct setup *s, const struct mat
         };
     }
     q.format = problem_format(&q.d);
+    const struct bitcut_gemm own = gemm_nth(&all, v->found.gemm);
+    struct fault f;
+    if (problem_tell(&q, &own, &f) != BITCUT_OK) return fail("explain", &f);
+    q.steps_told = q.scaling_told = false; /* D may have others */
     return explain_sentence(v->hypothesis, &q, part, seconds_explain(x->own), x);
 }
 
@@ -245,8 +249,7 @@ static int report(struct context *x, struct verified *v, const struct setup *s,
     const struct verify_options *const o = x->own;
     struct budget_answer budget = { .worst = NULL };
     struct budget_problem problem;
-    const bool explains = v->found.differ && !gemm_is_extended(&s->gemm);
-    int status = explains ? explain_d(v, s, d, x) : EXIT_GOOD;
+    int status = v->found.differ ? explain_d(v, s, d, x) : EXIT_GOOD;
     json_t *const row = describe(v, code);
     if (status == EXIT_GOOD)
         status = budget_ask(&budget, &problem, &o->budget, s, data, d, x);

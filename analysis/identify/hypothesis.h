@@ -19,12 +19,14 @@ enum {
     AXIS_TILE,
     AXIS_LINES,
     AXIS_ORDER,
+    AXIS_EPILOGUE,
     AXIS_FAULT,
     AXES
 };
 
 /* A point: a value on each axis, below the axis's count.  Value 0 is the choice of the
-   recipe's row, except on the first two axes, which have no such value. */
+   recipe's row, except on the first two axes, which have no such value, and for the
+   epilogue, where it is what was given. */
 struct hypothesis {
     uint16_t at[AXES];
 };
@@ -44,6 +46,7 @@ struct parts_choice {
 enum { RANGES_MAX = 4, SUGGESTED_MAX = 4 };
 
 struct kernel_fault;
+struct epilogue_choice;
 
 /* A fault and one of its variants. */
 struct kernel_fault_choice {
@@ -57,8 +60,9 @@ struct space {
     struct parts_choice *parts;
     struct bitcut_order *order;
     struct kernel_fault_choice *fault; /* the first is: no fault */
+    struct epilogue_choice *epilogue;  /* at least one */
     struct k_range *range; /* ranges of k that may be missing or added twice */
-    size_t units, parts_count, orders, faults, ranges, k;
+    size_t units, parts_count, orders, faults, epilogues, ranges, k;
     size_t suggested[SUGGESTED_MAX],
         suggestions; /* faults that bring the exact product much nearer to D, the nearest
                         first */
@@ -214,6 +218,11 @@ bool order_is_of_slices(const struct space *s, size_t value);
 enum { TYPICAL_SLICES_MAX = 64 };
 extern const size_t typical_tiles[];
 bool order_is_typical(const struct space *s, size_t value);
+
+/* Whether the epilogue is also tried with other changes; whether it is the first that
+   applies factors where it does, and can so be that of a basis. */
+bool epilogue_is_usual(const struct space *s, size_t value);
+bool epilogue_leads(const struct space *s, size_t value);
 
 /* Whether at most the rounding of the high part is changed. */
 bool parts_are_typical(const struct space *s, size_t value);

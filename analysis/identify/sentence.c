@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The result of the search, in words. */
+#include "analysis/identify/epilogue_choice.h"
 #include "analysis/identify/explain.h"
 #include "lib/base/text.h"
 
@@ -30,6 +31,11 @@ static void name_hypothesis(char *text, const struct explanation *e)
              v->x.gemm.unit->name);
     if (e->space.format != &formats[FORMAT_F32])
         text_add(text, SENTENCE_MAX, ", rounded to %s", e->space.format->name);
+    if (!v->h.at[AXIS_EPILOGUE] && problem_is_told(&e->q) &&
+        !(e->q.steps_told && (e->q.scaling_told || !gemm_has_scales(&e->q.told)))) {
+        epilogue_choice_describe(changes, sizeof changes, &v->x.gemm, e->space.format);
+        if (*changes) text_add(text, SENTENCE_MAX, ", where %s", changes);
+    }
     verdict_describe(changes, sizeof changes, v, &e->space);
     if (*changes) text_add(text, SENTENCE_MAX, ", but %s", changes);
 }

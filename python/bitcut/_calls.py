@@ -1043,7 +1043,9 @@ class Explanation(Result):
 def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None,
             samples: int = 0, seconds: float = 0.0, seed: int = 1, threads: int = 0,
             **given) -> Explanation:
-    """Find what computed D: the recipe, the unit, the order of k and the fault.
+    """Find what computed D: the recipe, the unit, the order of k, the epilogue and the fault.
+
+    Without `epilogue` and `start`, and without `scaling`, these are searched for.
 
     Of a batch, the hypothesis is searched on one GEMM and compared with all: ``explained`` of ``gemms``
     GEMMs have it, and ``gemm`` is the first one that has not.

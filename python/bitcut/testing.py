@@ -84,7 +84,8 @@ def _explained(d, a, b, recipe: str, unit: str, given: dict, seconds: float) -> 
     steps = {key: given[key] for key in STEPS if key in given}
     try:
         found = explain(d, a, b, recipe=recipe, unit=unit, seconds=seconds / 2, **steps, **few)
-        found = found or explain(d, a, b, seconds=seconds / 2, **few)
+        found = found or explain(d, a, b, recipe=recipe if steps else None,
+                                 unit=unit if steps else None, seconds=seconds / 2, **few)
         return "\n  explain: " + found.text
     except Error as error:
         return f"\n  explain: {error}"
