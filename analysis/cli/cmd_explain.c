@@ -12,6 +12,7 @@
 #include "lib/number/fma.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 struct explain_command_options {
     struct setup_options setup; /* without the variations of a recipe */
@@ -48,6 +49,7 @@ static const struct option_row options[] = {
     MATRIX_OPTIONS_AB(explain_command, setup.files),
     MATRIX_OPTIONS_C(explain_command, setup.files),
     MATRIX_OPTIONS_D(explain_command, setup.files),
+    MATRIX_OPTION_OFFSETS(explain_command, setup.files),
     MATRIX_OPTION_INDEX(explain_command, setup.files),
     { "alpha", "intended factor of A B (default 1)",
       OPTION(explain_command, setup.alpha, F32, "X") },
@@ -192,6 +194,66 @@ static int narrow(struct problem *q, const struct explain_command_options *o)
     return o->setup.unit && !q->unit ? fail_unit(o->setup.unit, false) : EXIT_GOOD;
 }
 
+/* What was given in addition to the matrices, which stay those of the problem. */
+static struct setup told;
+
+static int tell(struct problem *q, const struct explain_command_options *o)
+{
+    static struct setup_options own; /* all but the unit, which is that of the search */
+    struct fault f;
+    if (!epilogue_options_given(&o->setup.epilogue)) return EXIT_GOOD;
+    if (o->d.count > 1)
+        return complain("-d",
+                        "can be given once with a bias, factors, a start or steps of "
+                        "an epilogue");
+    own = o->setup;
+    own.unit = NULL;
+    told.options = &own;
+    told.a = q->a;
+    told.b = q->b;
+    int status = setup_tell(&told);
+    if (status == EXIT_GOOD && q->d.at)
+        status = setup_check_shape("D", &q->d, told.a.rows, told.b.cols);
+    if (status != EXIT_GOOD) return status;
+    struct bitcut_gemm g = told.gemm;
+    gemm_set_dense(&g, NULL, told.a.rows, told.b.cols, told.a.cols, told.a.at, told.b.at,
+                   q->c.at);
+    g.count = q->offsets ? q->gemms : 1;
+    g.offsets = q->offsets;
+    q->alpha = g.alpha;
+    return problem_tell(q, &g, &f) == BITCUT_OK ? EXIT_GOOD : fail("--epilogue", &f);
+}
+
+/* The ends of groups of rows of the problem. */
+static int32_t *offsets;
+
+static int take_offsets(struct problem *q, const struct explain_command_options *o)
+{
+    if (!o->setup.files.offsets) return EXIT_GOOD;
+    if (o->d.count > 1)
+        return complain("--offsets", "cannot be combined with two results");
+    if (!q->d.at) return complain("--offsets", "does not apply to products of integers");
+    int status = setup_check_shape("D", &q->d, q->a.rows, q->b.cols);
+    if (status == EXIT_GOOD)
+        status = matrix_offsets(&offsets, &q->gemms, q->a.rows, &o->setup.files);
+    q->offsets = offsets;
+    return status;
+}
+
+/* The groups, or the group of --index alone. */
+static int take_groups(struct problem *q, struct matrix *const all[MATRICES],
+                       const struct matrix_options *files)
+{
+    const int status = matrix_groups(all, q->offsets, q->gemms, files);
+    q->is_batch = files->index == SIZE_MAX;
+    if (status != EXIT_GOOD || q->is_batch) return status;
+    if (problem_is_told(q)) q->told = gemm_nth(&q->told, files->index);
+    q->offsets = NULL;
+    q->gemms = 1;
+    q->of_groups = true;
+    return status;
+}
+
 /* The GEMMs of the problem, or the GEMM of --index alone; of two results it must be one.
  */
 static int take_batch(struct problem *q, struct matrix *other,
@@ -202,6 +264,7 @@ static int take_batch(struct problem *q, struct matrix *other,
         q->d.is_batch == other->is_batch && matrix_count(&q->d) == matrix_count(other);
     if (o->d.count > 1 && !same)
         return complain("-d", "requires two results of the same shape");
+    if (q->offsets) return take_groups(q, all, &o->setup.files);
     const int status = matrix_batch(&q->is_batch, &q->gemms, all, &o->setup.files);
     if (status == EXIT_GOOD && q->is_batch && o->d.count > 1)
         return complain("-d", "compares two results of one GEMM; give --index");
@@ -266,6 +329,8 @@ static int read_all(struct problem q[RESULTS], const struct explain_command_opti
         if (q[i].d.at) status = setup_expand_c(&q[0].c, q[i].d.rows, q[i].d.cols);
     if (status == EXIT_GOOD && !q[0].d.at && (q[0].a.is_batch || q[0].b.is_batch))
         status = complain("-a, -b", "of integers must have two dimensions");
+    if (status == EXIT_GOOD) status = take_offsets(&q[0], o);
+    if (status == EXIT_GOOD) status = tell(&q[0], o);
     if (status == EXIT_GOOD && q[0].d.at) status = take_batch(&q[0], &q[1].d, o);
     for (int i = 0; (!i || i < o->d.count) && status == EXIT_GOOD; i++) {
         const struct matrix d = q[i].d;
@@ -275,35 +340,6 @@ static int read_all(struct problem q[RESULTS], const struct explain_command_opti
         if (d.at) q[i].format = problem_format(&d);
     }
     return status == EXIT_GOOD ? choose_integers(&q[0], o) : status;
-}
-
-/* What was given in addition to the matrices, which stay those of the problem. */
-static struct setup told;
-
-static int tell(struct problem *q, const struct explain_command_options *o)
-{
-    static struct setup_options own; /* all but the unit, which is that of the search */
-    struct fault f;
-    if (!epilogue_options_given(&o->setup.epilogue)) return EXIT_GOOD;
-    if (o->d.count > 1)
-        return complain("-d",
-                        "can be given once with a bias, factors, a start or steps of "
-                        "an epilogue");
-    own = o->setup;
-    own.unit = NULL;
-    told.options = &own;
-    told.a = q->a;
-    told.b = q->b;
-    int status = setup_tell(&told);
-    if (status == EXIT_GOOD && q->d.at)
-        status = setup_check_shape("D", &q->d, told.a.rows, told.b.cols);
-    if (status != EXIT_GOOD) return status;
-    struct bitcut_gemm g = told.gemm;
-    gemm_set_dense(&g, NULL, told.a.rows, told.b.cols, told.a.cols, told.a.at, told.b.at,
-                   q->c.at);
-    g.count = q->gemms;
-    q->alpha = g.alpha;
-    return problem_tell(q, &g, &f) == BITCUT_OK ? EXIT_GOOD : fail("--epilogue", &f);
 }
 
 static int check_options(const struct explain_command_options *o)
@@ -328,7 +364,6 @@ static int run(struct context *x)
     if (status == EXIT_GOOD)
         status = emulating_device_open(&device, x, o->device, "explain");
     if (status == EXIT_GOOD) status = read_all(q, o);
-    if (status == EXIT_GOOD) status = tell(&q[0], o);
     if (status == EXIT_GOOD) status = explain_all(x, q);
     emulating_device_close(&device, x);
     matrix_clear(&q[0].a);
@@ -337,6 +372,7 @@ static int run(struct context *x)
     for (int i = 0; i < RESULTS; i++) matrix_clear(&q[i].d);
     integer_problem_clear(&integers);
     epilogue_files_clear(&told.extra);
+    free(offsets);
     return status;
 }
 

@@ -39,8 +39,6 @@ static enum bitcut_status check_gemm(struct problem *q, struct bitcut_gemm *g,
     if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
-    if (g->offsets)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "explain does not take groups");
     *q = (struct problem){ .unit = g->unit };
     const enum bitcut_status status = problem_tell(q, g, f);
     if (status != BITCUT_OK) return status;
@@ -86,7 +84,7 @@ static enum bitcut_status take(struct matrix *to, const struct bitcut_matrix *x,
                            .cols = cols,
                            .at = all.at,
                            .format = matrix_format(x),
-                           .is_batch = g->count != 1,
+                           .is_batch = g->count != 1 && (count > 1 || !g->offsets),
                            .count = count };
     return BITCUT_OK;
 }
@@ -102,6 +100,7 @@ static enum bitcut_status problem_take(struct problem *to, const struct bitcut_g
     q.recipe = g->recipe;
     q.is_batch = g->count != 1;
     q.gemms = g->count;
+    if (q.is_batch) q.offsets = g->offsets;
     enum bitcut_status status = take(&q.a, &g->a, g, g->m, g->k, threads, f);
     if (status == BITCUT_OK) status = take(&q.b, &g->b, g, g->k, g->n, threads, f);
     if (status == BITCUT_OK) status = take(&q.d, &g->d, g, g->m, g->n, threads, f);
@@ -128,9 +127,9 @@ static enum bitcut_status integers_take(struct integer_problem *to,
             f, BITCUT_BAD_ARGUMENT,
             "C and D must have integers if A and B have integers, and only then");
     if (!all) return BITCUT_OK;
-    if (g->count != 1)
+    if (g->count != 1 || g->offsets)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "explain takes one GEMM of integers, not a batch");
+                         "explain takes one GEMM of integers, not a batch or groups");
     enum bitcut_status status = integer_matrix_take(&to->a, &g->a, g->m, g->k, f);
     if (status == BITCUT_OK) status = integer_matrix_take(&to->b, &g->b, g->k, g->n, f);
     if (status == BITCUT_OK) status = integer_matrix_take(&to->d, &g->d, g->m, g->n, f);
@@ -158,7 +157,8 @@ static struct bitcut_gemm gemm_found(const struct explanation *e,
     if (!e->best.sampled) return g;
     g = e->best.x.gemm;
     if (gemm_plan_on_unit(&plan, &g, NULL) == BITCUT_OK) gemm_settle(&g, &plan);
-    g.m = problem_m(&e->q);
+    g.m = asked->offsets ? asked->m : problem_m(&e->q);
+    g.offsets = asked->offsets;
     g.n = problem_n(&e->q);
     g.k = problem_k(&e->q);
     g.count = asked->count;

@@ -30,16 +30,22 @@ struct problem {
     struct bitcut_gemm told;
     bool steps_told, scaling_told;
     const char *name;               /* name of D, or NULL */
-    bool of_batch; /* whether this is one GEMM of a batch */
+    bool of_batch;                  /* whether this is one GEMM of a batch, or a group */
+    bool of_groups; /* whether this is a group: only B may have to be read transposed */
     bool is_batch; /* whether the matrices belong to `gemms` GEMMs; each is a batch or
                       belongs to all */
     size_t gemms;
+    const int32_t *offsets; /* the ends of groups of rows of A, C and D, one for each
+                               GEMM, which are one matrix each then; or NULL */
     const struct integer_problem *integers; /* instead of the matrices, if those of A, B
                                                and D are integers; or NULL */
 };
 
-/* GEMM i of a batch, with matrices whose elements stay the batch's. */
+/* GEMM i of a batch or of groups, with matrices whose elements stay the batch's. */
 struct problem problem_nth(const struct problem *q, size_t i);
+
+/* The first GEMM of a batch or of groups that has rows; q->gemms if there is none. */
+size_t problem_first(const struct problem *q);
 
 /* Set q->told: the bias, the factors, the start and the steps of a GEMM that gemm_take()
    accepted, whose sizes, number and matrices, except D, are those of q.  A plain GEMM

@@ -119,16 +119,17 @@ static bool by_columns(struct problem *q)
 
 enum bitcut_status quick_check_read(struct problem *q, uint64_t seed, struct fault *f)
 {
-    enum { MUCH = 16 };
+    enum { MUCH = 16, OF_B = 2 };
     struct problem best = *q;
     double least = INFINITY;
     bool fits = false;
-    for (unsigned way = 0; way < (problem_is_told(q) ? 1 : 8); way++) {
+    const unsigned ways = problem_is_told(q) ? 0 : q->of_groups ? OF_B : 7;
+    for (unsigned way = 0; way <= ways; way++) {
         struct problem now = *q;
         double error = NAN;
-        now.transposed_a = way & 1, now.transposed_b = way & 2,
+        now.transposed_a = way & 1, now.transposed_b = way & OF_B,
         now.transposed_d = way & 4;
-        if (!problem_fits(&now) && !by_columns(&now)) continue;
+        if (way & ~ways || (!problem_fits(&now) && !by_columns(&now))) continue;
         const enum bitcut_status status = error_of(&error, &now, seed, f);
         if (status != BITCUT_OK) return status;
         /* As they are, unless another reading is much nearer. */

@@ -35,7 +35,7 @@ enum bitcut_status problem_tell(struct problem *q, const struct bitcut_gemm *g,
 {
     const bool scaled = has_limits(g) || g->scale_d != F32_ONE;
     struct bitcut_gemm told = *g;
-    if (!gemm_is_extended(g) && !scaled) return BITCUT_OK;
+    if (!gemm_is_extended(g) && !scaled) return epilogue_check_operands(g, f);
     q->steps_told = *g->epilogue || g->start;
     q->scaling_told = g->scaling != BITCUT_SCALING_EPILOGUE;
     if (!*g->epilogue && scaled) add_usual(&told);

@@ -1047,8 +1047,8 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
 
     Without `epilogue` and `start`, and without `scaling`, these are searched for.
 
-    Of a batch, the hypothesis is searched on one GEMM and compared with all: ``explained`` of ``gemms``
-    GEMMs have it, and ``gemm`` is the first one that has not.
+    Of a batch or groups, the hypothesis is searched on one GEMM and compared with all: ``explained`` of
+    ``gemms`` GEMMs have it, and ``gemm`` is the first one that has not.
 
     Args:    d: the result, (m, n) or (count, m, n)
              a: A, (m, k) or (count, m, k)
@@ -1059,8 +1059,8 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
              seconds: time limit of the search, and again of the comparison; 0: 60
              seed: seed that chooses the sample
              threads: number of threads; 0: one for each processor
-             given: c, alpha, beta, bias, factors, scale_d, clamp, epilogue, start, scaling, formats and
-                 copy, as in gemm()
+             given: c, alpha, beta, bias, factors, scale_d, clamp, epilogue, start, scaling, offsets, formats
+                 and copy, as in gemm()
     Returns: Explanation, true if a hypothesis gives every output that was compared
     Raises:  BadArgument: a shape or a name does not fit
              Unsupported: the recipe does not run on this unit

@@ -78,9 +78,9 @@ def _too_weak_zero(what: str) -> TestTooWeak:
 
 def _explained(d, a, b, recipe: str, unit: str, given: dict, seconds: float) -> str:
     """What computed it, if that can be said: a fault of the recipe on the unit, or else anything."""
-    if not seconds or given.get("offsets") is not None:
+    if not seconds:
         return ""
-    few = {key: given[key] for key in WHAT if key in given and key != "offsets"}
+    few = {key: given[key] for key in WHAT if key in given}
     steps = {key: given[key] for key in STEPS if key in given}
     try:
         found = explain(d, a, b, recipe=recipe, unit=unit, seconds=seconds / 2, **steps, **few)
