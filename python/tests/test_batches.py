@@ -211,7 +211,7 @@ class Groups(unittest.TestCase):
     def test_explain_groups(self):
         """Groups are explained as GEMMs; the bias of rows and the factors are those of the group."""
         a, b = batch(90, 64, seed=6), batch(4, 64, 24, seed=7)
-        offsets = [30, 30, 64, 90]
+        offsets = [0, 30, 64, 90]
         given = {"bias": batch(90, seed=8), "bias_rows": True, "format_d": "f16",
                  "scale_a": batch(90, 1, seed=9)}
         for more in ({}, given, {**given, "epilogue": "scales+round+bias"}):
@@ -228,6 +228,10 @@ class Groups(unittest.TestCase):
         found = bitcut.explain(wrong, a, b, **WAY, offsets=offsets, **told)
         self.assertEqual((found.explained, found.gemm), (3, 2))
         self.assertIn("Group 2: the same, with B of group 3", found.text)
+        told["bias"] = numpy.roll(told["bias"], 1)
+        found = bitcut.explain(d, a, b, **WAY, offsets=offsets, seconds=0.2, **told)
+        self.assertEqual((found.explained, found.gemm), (0, 1))
+        self.assertIn("No hypothesis gives D of a whole group", found.text)
 
     def test_groups_without_numbers(self):
         """An assertion on groups that have no exact result is too weak."""

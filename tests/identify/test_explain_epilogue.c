@@ -216,4 +216,23 @@ START_TEST(finds_what_ran)
 }
 END_TEST
 
-TEST_MAIN("explain_epilogue", finds_what_ran)
+/* A bias that was not given is named next to factors and a C that were. */
+START_TEST(names_what_lacks)
+{
+    static struct run r;
+    uint64_t random = test_seed();
+    for (int i = 0; i < test_cases(16, 16); i++) {
+        struct bitcut_gemm found;
+        do {
+            if (!make(&r, &random)) r.has = 0;
+        } while (!(r.has & BIAS) || !(r.has & (LINE | BLOCKS)) || r.g.epilogue[1] ||
+                 r.has & (LIMITS | SCALE_D) || r.g.start || !strcmp(r.format, "e4m3"));
+        r.g.bias.at = NULL;
+        const struct bitcut_explanation e = explained(&found, &r, true, 0.1);
+        ck_assert_msg(!e.found && strstr(e.text, "a bias was not given"), "%s: %s", r.line,
+                      e.text);
+    }
+}
+END_TEST
+
+TEST_MAIN("explain_epilogue", finds_what_ran, names_what_lacks)
