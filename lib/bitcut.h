@@ -797,8 +797,9 @@ struct bitcut_gemm {
    - A, C, D, and a bias or factors of rows, have no stride and no array of pointers.
    - A group consists of blocks of factors of A, except the last one.
    - This is the grouped GEMM of torch._grouped_mm, with a 2-D A and a 3-D B.
-   - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_judge(), bitcut_tolerance() and
-     bitcut_tolerance_judge() take groups.  Other calls, and devices, refuse them. */
+   - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_judge(), bitcut_tolerance(),
+     bitcut_tolerance_judge() and bitcut_explain() take groups.  Other calls, and devices,
+     refuse them. */
 
 /* Epilogue.  The sum of an output is v, after the sums of slices are added and the
    equilibration is undone.  The steps of `epilogue` change v, one after the other.  Then v
@@ -1080,18 +1081,20 @@ struct bitcut_explanation {
 };
 
 /* Find what computed D of a GEMM: the recipe, its unit, its parts, its promotion, the
-   order of k, and faults of the kernel (the manual, "bitcut explain").
+   order of k, its epilogue, and faults of the kernel (the manual, "bitcut explain").
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm() for matrices; D has no
             elements; no GEMM runs on the unit; the size of a struct is unknown;
-            `seconds` is negative or NaN; the GEMM has groups, a bias, factors, a start or
-            steps of an epilogue; or A, B and D have integers and the GEMM is a batch.
+            `seconds` is negative or NaN; or A, B and D have integers and the GEMM is a
+            batch, or has groups, a bias, factors, a start or steps of an epilogue.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.
    Args:    threads: number of threads.
-   In:      gemm:    the GEMM.  Its sizes, alpha, beta and matrices are read, also D.  A
-                     recipe or unit that is set is the only one tried, except for D in a
+   In:      gemm:    the GEMM.  Its sizes, alpha, beta and matrices are read, also D, and
+                     its bias and factors.  A start and steps of the epilogue, and a
+                     scaling, that are set are those of every hypothesis; otherwise they
+                     are searched for.  A recipe or unit that is set is the only one tried, except for D in a
                      format of integers, which rules of integers explain.  Variations of
                      the recipe and the order are searched for, and not read.
             options: the options, or NULL.
@@ -1101,14 +1104,17 @@ struct bitcut_explanation {
                      tried, and has the matrices as they were read.
             why:     the reason.
    - A matrix has any format and layout that bitcut_gemm() accepts.  It is read transposed
-     if its shape fits only then, or if D is much closer to the exact result then.
+     if its shape fits only then, or if D is much closer to the exact result then; never
+     if the GEMM has a bias, factors, a start or steps; of groups only B.
+   - The step AMAX is left out.
    - If D has another format than f32, all NaN are equal.
    - A result of integers has no recipe and no unit in `found`.
-   - Of a batch, the hypothesis is searched on the first GEMM, and compared with all GEMMs.
-     If it does not give all of them, the first other GEMM is searched too, and the
-     hypothesis that gives more GEMMs is returned.  `compared`, `differ` and `total` count
+   - Of a batch or groups, the hypothesis is searched on the first GEMM with rows, and
+     compared with all GEMMs.  If it does not give all of them, the first other GEMM is
+     searched too, and the hypothesis that gives more GEMMs is returned.  `compared`, `differ` and `total` count
      the outputs of all GEMMs; `text` names the GEMMs that the hypothesis does not give,
-     and says what computed one of them.
+     and says what computed one of them.  A GEMM without rows has every hypothesis, unless
+     no other GEMM has it.
    - If D is C, the call cannot read the original C: keep a copy of C.
    - If nothing gives D, `text` says whether D has a bias or factors that were not given.
    - `runs` is false if the GEMM cannot express a part of the result, such as another

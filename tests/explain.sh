@@ -308,7 +308,7 @@ faults_listed() {
     [ "$(uniq -d listed)" = '' ] || uniq -d listed
     run 0 list axes --json
     [ "$(value name | tr '\n' ' ')" = \
-        'recipe unit promote parts terms tile_k equilibrate order fault ' ] || cat out
+        'recipe unit promote parts terms tile_k equilibrate order epilogue fault ' ] || cat out
 }
 
 # Variations that are no faults: what is changed in the recipe.

@@ -12,21 +12,19 @@
 #include "lib/number/fma.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 struct explain_command_options {
-    const char *a, *b, *c, *recipe, *unit, *device;
+    struct setup_options setup; /* without the variations of a recipe */
+    const char *device;
     struct option_texts d;
-    uint32_t alpha, beta;
     size_t samples, seconds;
     bool verbose;
-    struct matrix_options files;
     struct explain_probe_options probe;
 };
 
 static const struct explain_command_options defaults = {
-    .files = MATRIX_BATCHES,
-    .alpha = F32_ONE,
-    .beta = SETUP_BETA_UNSET,
+    .setup = SETUP_BATCH_DEFAULTS,
     .samples = 4096,
     .seconds = 60,
     .probe = { .m = 64, .n = 64, .k = 256, .slices = 1 }
@@ -38,27 +36,30 @@ enum { RESULTS = 2 }; /* results that one command can explain */
 
 static const struct option_row options[] = {
     { "a", "A, a file (.npy, .npz, .mtx, .safetensors, .pt; FILE:NAME for a member)",
-      OPTION(explain_command, a, TEXT, "FILE") },
-    { "b", "B", OPTION(explain_command, b, TEXT, "FILE") },
-    { "c", "C (default: no C)", OPTION(explain_command, c, TEXT, "FILE") },
+      OPTION(explain_command, setup.a, TEXT, "FILE") },
+    { "b", "B", OPTION(explain_command, setup.b, TEXT, "FILE") },
+    { "c", "C; one row or column stands for all (default: no C)",
+      OPTION(explain_command, setup.c, TEXT, "FILE") },
     { "d", "D, the result to explain; give it twice to compare two results",
       OPTION(explain_command, d, TEXTS, "FILE") },
     { "format",
       "format of A and B in files (bitcut list formats); --probe: format to which the "
       "command rounds A and B: f16, bf16, tf32, f32 (default)",
-      OPTION(explain_command, files.format, TEXT, "F") },
-    MATRIX_OPTIONS_AB(explain_command, files),
-    MATRIX_OPTIONS_C(explain_command, files),
-    MATRIX_OPTIONS_D(explain_command, files),
-    MATRIX_OPTION_INDEX(explain_command, files),
+      OPTION(explain_command, setup.files.format, TEXT, "F") },
+    MATRIX_OPTIONS_AB(explain_command, setup.files),
+    MATRIX_OPTIONS_C(explain_command, setup.files),
+    MATRIX_OPTIONS_D(explain_command, setup.files),
+    MATRIX_OPTION_OFFSETS(explain_command, setup.files),
+    MATRIX_OPTION_INDEX(explain_command, setup.files),
     { "alpha", "intended factor of A B (default 1)",
-      OPTION(explain_command, alpha, F32, "X") },
+      OPTION(explain_command, setup.alpha, F32, "X") },
     { "beta", "intended factor of C (default 0, or 1 with -c)",
-      OPTION(explain_command, beta, F32, "X") },
+      OPTION(explain_command, setup.beta, F32, "X") },
+    EPILOGUE_OPTIONS(explain_command),
     { "recipe", "consider this recipe only (bitcut list recipes; default: all)",
-      OPTION(explain_command, recipe, TEXT, "R") },
+      OPTION(explain_command, setup.recipe, TEXT, "R") },
     { "unit", "consider this unit only (bitcut list units)",
-      OPTION(explain_command, unit, TEXT, "U") },
+      OPTION(explain_command, setup.unit, TEXT, "U") },
     { "samples", "number of outputs that confirm a hypothesis (default 4096)",
       OPTION(explain_command, samples, COUNT, "N") },
     { "seconds",
@@ -186,11 +187,71 @@ static int explain_all(struct context *x, const struct problem *q)
 /* The only recipe and unit that may have computed D, if they were given. */
 static int narrow(struct problem *q, const struct explain_command_options *o)
 {
-    q->recipe = o->recipe ? bitcut_recipe_find(o->recipe) : NULL;
-    q->unit = o->unit ? table_find(TABLE(units), o->unit) : NULL;
-    if (o->recipe && !q->recipe)
-        return fail_unknown("--recipe", o->recipe, TABLE(recipes));
-    return o->unit && !q->unit ? fail_unit(o->unit, false) : EXIT_GOOD;
+    q->recipe = o->setup.recipe ? bitcut_recipe_find(o->setup.recipe) : NULL;
+    q->unit = o->setup.unit ? table_find(TABLE(units), o->setup.unit) : NULL;
+    if (o->setup.recipe && !q->recipe)
+        return fail_unknown("--recipe", o->setup.recipe, TABLE(recipes));
+    return o->setup.unit && !q->unit ? fail_unit(o->setup.unit, false) : EXIT_GOOD;
+}
+
+/* What was given in addition to the matrices, which stay those of the problem. */
+static struct setup told;
+
+static int tell(struct problem *q, const struct explain_command_options *o)
+{
+    static struct setup_options own; /* all but the unit, which is that of the search */
+    struct fault f;
+    if (!epilogue_options_given(&o->setup.epilogue)) return EXIT_GOOD;
+    if (o->d.count > 1)
+        return complain("-d",
+                        "can be given once with a bias, factors, a start or steps of "
+                        "an epilogue");
+    own = o->setup;
+    own.unit = NULL;
+    told.options = &own;
+    told.a = q->a;
+    told.b = q->b;
+    int status = setup_tell(&told);
+    if (status == EXIT_GOOD && q->d.at)
+        status = setup_check_shape("D", &q->d, told.a.rows, told.b.cols);
+    if (status != EXIT_GOOD) return status;
+    struct bitcut_gemm g = told.gemm;
+    gemm_set_dense(&g, NULL, told.a.rows, told.b.cols, told.a.cols, told.a.at, told.b.at,
+                   q->c.at);
+    g.count = q->offsets ? q->gemms : 1;
+    g.offsets = q->offsets;
+    q->alpha = g.alpha;
+    return problem_tell(q, &g, &f) == BITCUT_OK ? EXIT_GOOD : fail("--epilogue", &f);
+}
+
+/* The ends of groups of rows of the problem. */
+static int32_t *offsets;
+
+static int take_offsets(struct problem *q, const struct explain_command_options *o)
+{
+    if (!o->setup.files.offsets) return EXIT_GOOD;
+    if (o->d.count > 1)
+        return complain("--offsets", "cannot be combined with two results");
+    if (!q->d.at) return complain("--offsets", "does not apply to products of integers");
+    int status = setup_check_shape("D", &q->d, q->a.rows, q->b.cols);
+    if (status == EXIT_GOOD)
+        status = matrix_offsets(&offsets, &q->gemms, q->a.rows, &o->setup.files);
+    q->offsets = offsets;
+    return status;
+}
+
+/* The groups, or the group of --index alone. */
+static int take_groups(struct problem *q, struct matrix *const all[MATRICES],
+                       const struct matrix_options *files)
+{
+    const int status = matrix_groups(all, q->offsets, q->gemms, files);
+    q->is_batch = files->index == SIZE_MAX;
+    if (status != EXIT_GOOD || q->is_batch) return status;
+    if (problem_is_told(q)) q->told = gemm_nth(&q->told, files->index);
+    q->offsets = NULL;
+    q->gemms = 1;
+    q->of_groups = true;
+    return status;
 }
 
 /* The GEMMs of the problem, or the GEMM of --index alone; of two results it must be one.
@@ -203,10 +264,11 @@ static int take_batch(struct problem *q, struct matrix *other,
         q->d.is_batch == other->is_batch && matrix_count(&q->d) == matrix_count(other);
     if (o->d.count > 1 && !same)
         return complain("-d", "requires two results of the same shape");
-    const int status = matrix_batch(&q->is_batch, &q->gemms, all, &o->files);
+    if (q->offsets) return take_groups(q, all, &o->setup.files);
+    const int status = matrix_batch(&q->is_batch, &q->gemms, all, &o->setup.files);
     if (status == EXIT_GOOD && q->is_batch && o->d.count > 1)
         return complain("-d", "compares two results of one GEMM; give --index");
-    if (status == EXIT_GOOD && o->d.count > 1) matrix_select(other, o->files.index);
+    if (status == EXIT_GOOD && o->d.count > 1) matrix_select(other, o->setup.files.index);
     return status;
 }
 
@@ -221,7 +283,7 @@ static int read_one(struct matrix *m, struct integer_matrix *to, const char *opt
     struct encoded_matrix x;
     struct fault f;
     const bool products = integers.a.at && integers.b.at && to != &integers.b;
-    const int status = matrix_read(&x, option, path, &o->files);
+    const int status = matrix_read(&x, option, path, &o->setup.files);
     if (status != EXIT_GOOD) return status;
     const struct bitcut_matrix view = encoded_view(&x);
     const bool integer = format_is_integer(x.format) && !to->at;
@@ -242,12 +304,12 @@ static int choose_integers(struct problem *q, const struct explain_command_optio
 {
     if (!integers.a.at || !integers.b.at || (!integers.d.at && !integers.c.at))
         return EXIT_GOOD;
-    if (!integers.d.at || (o->c && !integers.c.at))
+    if (!integers.d.at || (o->setup.c && !integers.c.at))
         return complain(integers.d.at ? "-c" : "-d",
                         "must have integers if A, B and the other one have them");
     if (o->d.count > 1)
         return complain("-d", "can be given once for products of integers");
-    if (o->files.index != SIZE_MAX)
+    if (o->setup.files.index != SIZE_MAX)
         return complain("--index", "does not apply to products of integers");
     q->integers = &integers;
     return EXIT_GOOD;
@@ -256,15 +318,19 @@ static int choose_integers(struct problem *q, const struct explain_command_optio
 /* The matrices of one problem, and its D or two. */
 static int read_all(struct problem q[RESULTS], const struct explain_command_options *o)
 {
-    int status = read_one(&q[0].a, &integers.a, "-a", o->a, o);
-    if (status == EXIT_GOOD) status = read_one(&q[0].b, &integers.b, "-b", o->b, o);
-    if (status == EXIT_GOOD && !o->c) status = matrix_unread("-c", &o->files);
-    if (status == EXIT_GOOD && o->c)
-        status = read_one(&q[0].c, &integers.c, "-c", o->c, o);
+    int status = read_one(&q[0].a, &integers.a, "-a", o->setup.a, o);
+    if (status == EXIT_GOOD) status = read_one(&q[0].b, &integers.b, "-b", o->setup.b, o);
+    if (status == EXIT_GOOD && !o->setup.c) status = matrix_unread("-c", &o->setup.files);
+    if (status == EXIT_GOOD && o->setup.c)
+        status = read_one(&q[0].c, &integers.c, "-c", o->setup.c, o);
     for (int i = 0; (!i || i < o->d.count) && status == EXIT_GOOD; i++)
         status = read_one(&q[i].d, &integers.d, "-d", o->d.text[i], o);
+    for (int i = 0; q[0].c.at && (!i || i < o->d.count) && status == EXIT_GOOD; i++)
+        if (q[i].d.at) status = setup_expand_c(&q[0].c, q[i].d.rows, q[i].d.cols);
     if (status == EXIT_GOOD && !q[0].d.at && (q[0].a.is_batch || q[0].b.is_batch))
         status = complain("-a, -b", "of integers must have two dimensions");
+    if (status == EXIT_GOOD) status = take_offsets(&q[0], o);
+    if (status == EXIT_GOOD) status = tell(&q[0], o);
     if (status == EXIT_GOOD && q[0].d.at) status = take_batch(&q[0], &q[1].d, o);
     for (int i = 0; (!i || i < o->d.count) && status == EXIT_GOOD; i++) {
         const struct matrix d = q[i].d;
@@ -280,7 +346,7 @@ static int check_options(const struct explain_command_options *o)
 {
     if (!o->samples) return complain("--samples", "must be at least 1");
     if (o->d.count > RESULTS) return complain("-d", "can be given at most twice");
-    if (o->beta != SETUP_BETA_UNSET && !f32_is_zero(o->beta) && !o->c)
+    if (o->setup.beta != SETUP_BETA_UNSET && !f32_is_zero(o->setup.beta) && !o->setup.c)
         return complain("--beta", "must be 0 without -c");
     return EXIT_GOOD;
 }
@@ -288,11 +354,11 @@ static int check_options(const struct explain_command_options *o)
 static int run(struct context *x)
 {
     const struct explain_command_options *const o = x->own;
-    struct problem q[RESULTS] = { { .alpha = o->alpha, .beta = o->beta } };
-    if (o->beta == SETUP_BETA_UNSET) q[0].beta = o->c ? F32_ONE : 0;
+    struct problem q[RESULTS] = { { .alpha = o->setup.alpha, .beta = o->setup.beta } };
+    if (o->setup.beta == SETUP_BETA_UNSET) q[0].beta = o->setup.c ? F32_ONE : 0;
     if (explain_probe_misused(x, &o->probe)) return EXIT_USAGE;
     if (explain_probe_asked(&o->probe))
-        return explain_probe(x, &o->probe, o->files.format, o->device);
+        return explain_probe(x, &o->probe, o->setup.files.format, o->device);
     int status = check_options(o);
     if (status == EXIT_GOOD) status = narrow(&q[0], o);
     if (status == EXIT_GOOD)
@@ -305,12 +371,14 @@ static int run(struct context *x)
     matrix_clear(&q[0].c);
     for (int i = 0; i < RESULTS; i++) matrix_clear(&q[i].d);
     integer_problem_clear(&integers);
+    epilogue_files_clear(&told.extra);
+    free(offsets);
     return status;
 }
 
 const struct command command_explain = {
     .name = "explain",
-    .what = "Identify how a matrix was computed: recipe, unit, order of k, and fault",
+    .what = "Identify how a matrix was computed: recipe, unit, order of k, epilogue, fault",
     .run = run,
     .own = options,
     .own_size = sizeof defaults,

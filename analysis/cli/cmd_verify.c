@@ -155,21 +155,7 @@ static const struct option_use uses[] = {
     { "index",   OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "sparse-a",    OF_FILE,          "requires -d, a file"    },
     { "positions-a", OF_FILE,          "requires -d, a file"    },
-    { "epilogue",      OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
-    { "start",         OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
-    { "bias",          OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
-    { "bias-rows",     OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
-    { "format-bias",   OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
-    { "scale-a",       OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
-    { "scale-b",       OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
-    { "format-scale",  OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
-    { "block-a",       OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
-    { "block-b",       OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
-    { "quantize-a",    OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
-    { "quantize-b",    OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
-    { "scaling",       OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
-    { "scale-d",       OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
-    { "clamp",         OF_FILE | OF_CODE, KERNEL_TAKES_NONE        },
+    EPILOGUE_USES(OF_FILE | OF_CODE,   KERNEL_TAKES_NONE),
     { "alpha",   OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "beta",    OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "m",       OF_KERNELS | OF_CODE, OF_ONE_SHAPE             },
@@ -197,7 +183,7 @@ static const struct option_use uses[] = {
 /* --- a result from a file --------------------------------------------------------- */
 
 /* What computed D, if it differs from the requested GEMM; in a batch, the first D that
-   differs. */
+   differs.  It has the bias and the factors of the GEMM. */
 static int explain_d(struct verified *v, const struct setup *s, const struct matrix *d,
                      const struct context *x)
 {
@@ -223,6 +209,10 @@ static int explain_d(struct verified *v, const struct setup *s, const struct mat
         };
     }
     q.format = problem_format(&q.d);
+    const struct bitcut_gemm own = gemm_nth(&all, v->found.gemm);
+    struct fault f;
+    if (problem_tell(&q, &own, &f) != BITCUT_OK) return fail("explain", &f);
+    q.steps_told = q.scaling_told = false; /* D may have others */
     return explain_sentence(v->hypothesis, &q, part, seconds_explain(x->own), x);
 }
 
@@ -248,8 +238,7 @@ static int report(struct context *x, struct verified *v, const struct setup *s,
     const struct verify_options *const o = x->own;
     struct budget_answer budget = { .worst = NULL };
     struct budget_problem problem;
-    const bool explains =
-        v->found.differ && !gemm_is_extended(&s->gemm) && !s->gemm.sparsity;
+    const bool explains = v->found.differ && !s->gemm.sparsity;
     int status = explains ? explain_d(v, s, d, x) : EXIT_GOOD;
     json_t *const row = describe(v, code);
     if (status == EXIT_GOOD)

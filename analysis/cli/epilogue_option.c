@@ -3,9 +3,22 @@
 
 #include "lib/base/size.h"
 #include "lib/io/decimal.h"
+#include "lib/number/fma.h"
 
 #include <limits.h>
 #include <string.h>
+
+bool epilogue_options_given(const struct epilogue_options *o)
+{
+    const char *const texts[] = { o->epilogue, o->start,        o->scaling,
+                                  o->bias,     o->format_bias,  o->scale_a,
+                                  o->scale_b,  o->format_scale, o->block_a,
+                                  o->block_b,  o->quantize_a,   o->quantize_b,
+                                  o->clamp };
+    bool any = o->bias_rows || o->scale_d != F32_ONE || o->zero_a || o->zero_b || o->zero_d;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) any |= texts[i] != NULL;
+    return any;
+}
 
 void epilogue_files_clear(struct epilogue_files *x)
 {

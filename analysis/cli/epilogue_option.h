@@ -67,6 +67,24 @@ struct epilogue_options {
             OPTION(COMMAND, setup.epilogue.clamp, TEXT, "LOW,HIGH")                      \
     }
 
+/* Whether any of them was given. */
+bool epilogue_options_given(const struct epilogue_options *o);
+
+/* The same rows in a table of struct option_use. */
+#define EPILOGUE_USES(USES, OTHERWISE)                                                   \
+    { "epilogue", USES, OTHERWISE }, { "start", USES, OTHERWISE },                       \
+        { "bias", USES, OTHERWISE }, { "bias-rows", USES, OTHERWISE },                   \
+        { "format-bias", USES, OTHERWISE }, { "scale-a", USES, OTHERWISE },              \
+        { "scale-b", USES, OTHERWISE }, { "format-scale", USES, OTHERWISE },             \
+        { "block-a", USES, OTHERWISE }, { "block-b", USES, OTHERWISE },                  \
+        { "quantize-a", USES, OTHERWISE }, { "quantize-b", USES, OTHERWISE },            \
+        { "scaling", USES, OTHERWISE }, { "scale-d", USES, OTHERWISE },                  \
+        { "zero-a", USES, OTHERWISE }, { "zero-b", USES, OTHERWISE },                    \
+        { "zero-d", USES, OTHERWISE },                                                   \
+    {                                                                                    \
+        "clamp", USES, OTHERWISE                                                         \
+    }
+
 /* The matrices of the options. */
 struct epilogue_files {
     struct encoded_matrix bias, scale_a, scale_b;

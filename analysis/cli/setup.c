@@ -272,14 +272,13 @@ int setup_check_pair(const struct matrix *a, const struct matrix *b)
     return EXIT_GOOD;
 }
 
-/* Repeat a C of one row or one column for all rows or columns. */
-static int expand(struct matrix *c, size_t rows, size_t cols)
+int setup_expand_c(struct matrix *c, size_t rows, size_t cols)
 {
     struct matrix all;
     struct fault f;
     const bool is_row = c->rows == 1 && c->cols == cols && rows != 1,
                is_column = c->cols == 1 && c->rows == rows && cols != 1;
-    if (!is_row && !is_column) return EXIT_GOOD;
+    if (!is_row && !is_column) return setup_check_shape("C", c, rows, cols);
     const size_t count = matrix_count(c);
     size_t lines;
     if (!size_multiply(&lines, count, rows))
@@ -348,10 +347,8 @@ static int read_c(struct setup *s)
         return complain("--beta", "must be 0 without -c");
     }
     if (s->plan.integer) return read_integer_c(s);
-    int status = setup_read(&s->c, "-c", s->options->c, &s->options->files);
-    if (status == EXIT_GOOD) status = expand(&s->c, s->a.rows, s->b.cols);
-    if (status != EXIT_GOOD) return status;
-    return setup_check_shape("C", &s->c, s->a.rows, s->b.cols);
+    const int status = setup_read(&s->c, "-c", s->options->c, &s->options->files);
+    return status == EXIT_GOOD ? setup_expand_c(&s->c, s->a.rows, s->b.cols) : status;
 }
 
 /* Read the groups of rows; with --index there is one GEMM. */
@@ -379,6 +376,18 @@ static int quantize_operands(struct setup *s)
     if (s->a.is_batch || s->b.is_batch)
         return complain("--quantize-a, --quantize-b", "take arrays of two dimensions");
     return quantize_options_apply(s->quantized, &s->gemm, &s->extra, &s->a, &s->b);
+}
+
+int setup_tell(struct setup *s)
+{
+    struct fault f;
+    struct bitcut_gemm taken;
+    int status = setup_open_gemm(s, "plain");
+    if (status == EXIT_GOOD) status = setup_check_inner(s, true);
+    if (status == EXIT_GOOD) status = quantize_operands(s);
+    if (status == EXIT_GOOD) status = setup_extend(s, s->a.rows, s->b.cols, s->a.cols);
+    if (status != EXIT_GOOD) return status;
+    return gemm_take(&taken, &s->gemm, &f) == BITCUT_OK ? EXIT_GOOD : fail("--clamp", &f);
 }
 
 static int make_both_integers(struct setup *s)

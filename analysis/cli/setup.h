@@ -161,6 +161,16 @@ int setup_finish(struct setup *s);
    with them, as setup_finish() does.  Prints messages and returns an exit status. */
 int setup_extend(struct setup *s, size_t m, size_t n, size_t k);
 
+/* Set the alpha, the beta, the bias, the factors and the epilogue of s->gemm, whose
+   recipe and unit are open, from the options; --unit is not read.  s->a and s->b must be
+   set; they are quantized if the options say so.  Prints messages and returns an exit
+   status. */
+int setup_tell(struct setup *s);
+
+/* Repeat a C of one row or one column for all rows or columns, and check its shape.
+   Prints messages and returns an exit status. */
+int setup_expand_c(struct matrix *c, size_t rows, size_t cols);
+
 /* The GEMM, or the batch, with its matrices, and D in FP32 without gaps. */
 struct bitcut_gemm setup_gemms(const struct setup *s, uint32_t *d);
 

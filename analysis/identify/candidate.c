@@ -15,12 +15,35 @@ bool candidate_uniform(const struct candidate *x)
     return same;
 }
 
+/* The bias and the factors of a GEMM. */
+static void set_extra(struct bitcut_gemm *g, const struct bitcut_gemm *from)
+{
+    g->bias = from->bias;
+    g->bias_rows = from->bias_rows;
+    g->scale_a = from->scale_a;
+    g->scale_b = from->scale_b;
+}
+
+/* Everything that was given; k is that of the factors' blocks. */
+static void set_told(struct bitcut_gemm *g, const struct space *s)
+{
+    set_extra(g, s->told);
+    memcpy(g->epilogue, s->told->epilogue, sizeof g->epilogue);
+    g->start = s->told->start;
+    g->scaling = s->told->scaling;
+    g->scale_d = s->told->scale_d;
+    g->clamp_low = s->told->clamp_low;
+    g->clamp_high = s->told->clamp_high;
+    g->k = s->k;
+}
+
 void candidate_clean(struct candidate *x, const struct space *s)
 {
     memset(x, 0, sizeof *x);
     bitcut_gemm_init(&x->gemm, sizeof x->gemm);
     x->gemm.alpha = s->alpha;
     x->gemm.beta = s->beta;
+    if (s->told) set_told(&x->gemm, s);
     x->store = x->through_by = &roundings[ROUND_RN];
 }
 
@@ -83,6 +106,11 @@ uint32_t candidate_finish(const struct candidate *x, uint32_t product, uint32_t 
     if (x->finish) return x->finish(x, product, c);
     const uint32_t t = alpha == F32_ONE ? product : f32_multiply(alpha, product);
     return gemm_reads_c(&x->gemm) ? f32_fma(x->gemm.beta, c, t) : t;
+}
+
+bool candidate_takes_products(const struct candidate *x)
+{
+    return x->finish || x->c_by_columns || x->moves_c;
 }
 
 /* --- running ---------------------------------------------------------------------- */
@@ -177,15 +205,6 @@ static void finish_all(uint32_t *d, const struct candidate *x, const struct spac
     }
 }
 
-/* The bias and the factors of the rows and columns of a block. */
-static void set_extra(struct bitcut_gemm *g, const struct bitcut_gemm *from)
-{
-    g->bias = from->bias;
-    g->bias_rows = from->bias_rows;
-    g->scale_a = from->scale_a;
-    g->scale_b = from->scale_b;
-}
-
 /* Run the GEMM of x; `products`: without alpha and C. */
 static enum bitcut_status run_operands(uint32_t *d, const struct candidate *x,
                                        const struct space *s, const struct block *b,
@@ -220,7 +239,7 @@ enum bitcut_status candidate_run(uint32_t *d, const struct candidate *x,
                                  const struct space *s, const struct block *b,
                                  const struct gemm_options *options, struct fault *f)
 {
-    const bool products = x->finish || x->c_by_columns || x->moves_c;
+    const bool products = candidate_takes_products(x);
     struct operands o;
     enum bitcut_status status =
         operands_make(&o, x, b)

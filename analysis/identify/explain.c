@@ -316,7 +316,7 @@ static enum bitcut_status explain_values(struct explanation *x, const struct pro
                                          const struct explain_options *o, struct fault *f)
 {
     struct integer_problem integers = integers_of_values(q);
-    if (integers.d.at && !q->recipe && !q->unit && !q->of_batch &&
+    if (integers.d.at && !q->recipe && !q->unit && !q->of_batch && !problem_is_told(q) &&
         explain_integers(x, &integers, o, NULL) == BITCUT_OK &&
         !integers_are_changed(x)) {
         *x = (struct explanation){ .of_integers = false };
@@ -335,8 +335,11 @@ enum bitcut_status explain_run(struct explanation *e, const struct problem *q,
     if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     x->q = *q;
     enum bitcut_status status =
-        q->integers ? explain_integers(x, q->integers, o, f) : explain_values(x, q, o, f);
-
+        !q->integers         ? explain_values(x, q, o, f)
+        : problem_is_told(q) ? fault_set(f, BITCUT_BAD_ARGUMENT,
+                                         "products of integers are explained without a "
+                                         "bias, factors, a start or steps of an epilogue")
+                             : explain_integers(x, q->integers, o, f);
     x->interrupted = progress_stopped(o->progress);
     x->seconds = seconds_now() - start;
     if (status == BITCUT_OK) {

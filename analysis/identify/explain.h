@@ -81,12 +81,18 @@ enum bitcut_status explain_run(struct explanation *e, const struct problem *q,
                                const struct explain_options *o, struct fault *f);
 void explain_clear(struct explanation *e);
 
-/* The same for a batch, or for one GEMM.  The hypothesis is searched on the first GEMM
-   that has outputs, and compared with all GEMMs.  If it does not give all, the first
-   other GEMM is searched too; the hypothesis that gives more GEMMs is the answer.  The
-   time limit holds for each search and each comparison. */
+/* The same for a batch, for groups, or for one GEMM.  The hypothesis is searched on the
+   first GEMM that has outputs, and compared with all GEMMs.  If it does not give all, the
+   first other GEMM is searched too; the hypothesis that gives more GEMMs is the answer.
+   The time limit holds for each search and each comparison. */
 enum bitcut_status explain_batch(struct explanation *e, const struct problem *q,
                                  const struct explain_options *o, struct fault *f);
+
+/* What a GEMM of the batch of a problem is called: a GEMM, or a group. */
+static inline const char *explain_noun(const struct problem *q)
+{
+    return q->of_groups ? "group" : "GEMM";
+}
 
 /* Whether the GEMM describes the hypothesis completely: there is no fault, and its
    products have an order that the GEMM can have. */

@@ -13,6 +13,7 @@
 struct coverage {
     bool *given; /* of each GEMM */
     size_t gemms, explained, compared, differ;
+    size_t empty; /* GEMMs without rows among those explained */
 };
 
 static void coverage_clear(struct coverage *c) { free(c->given); }
@@ -74,6 +75,7 @@ static enum bitcut_status cover_one(struct coverage *c, struct explanation *e,
     c->differ += x.differ;
     c->given[i] = x.all;
     c->explained += x.all;
+    c->empty += x.all && !x.compared;
     return status;
 }
 
@@ -84,6 +86,7 @@ static enum bitcut_status cover(struct coverage *c, struct explanation *e,
 {
     enum bitcut_status status = BITCUT_OK;
     c->explained = e->answer.found;
+    c->empty = 0;
     c->compared = e->answer.compared;
     c->differ = e->answer.differ;
     c->given[searched] = e->answer.found;
@@ -128,13 +131,14 @@ static enum bitcut_status cover_equals(struct coverage *c, struct explanation *e
 
 /* --- the answer ------------------------------------------------------------------- */
 
-/* The GEMMs for which given[] has the value, as "GEMM 3" or "GEMMs 0 to 2, 5". */
-static void list_gemms(char *text, size_t size, const struct coverage *c, bool value)
+/* The GEMMs for which given[] has the value, as "GEMM 3" or "groups 0 to 2, 5". */
+static void list_gemms(char *text, size_t size, const struct coverage *c, bool value,
+                       const char *noun)
 {
     enum { RANGES = 6 };
     size_t count = 0, ranges = 0;
     for (size_t i = 0; i < c->gemms; i++) count += c->given[i] == value;
-    text_add(text, size, "GEMM%s", count == 1 ? "" : "s");
+    text_add(text, size, "%s%s", noun, count == 1 ? "" : "s");
     for (size_t i = 0; i < c->gemms; i++) {
         size_t end = i;
         if (c->given[i] != value) continue;
@@ -156,7 +160,7 @@ static void conclude(struct explanation *e, const struct coverage *c, size_t sea
     struct bitcut_explanation *const a = &e->answer;
     e->searched = searched;
     a->gemms = c->gemms;
-    a->explained = c->explained;
+    a->explained = c->explained == c->empty ? 0 : c->explained;
     a->gemm = first_other(c);
     a->total = total;
     a->compared = c->compared;
@@ -167,8 +171,9 @@ static void conclude(struct explanation *e, const struct coverage *c, size_t sea
         e->first[i].of_batch = true;
         e->first[i].gemm = searched;
     }
-    list_gemms(e->given, sizeof e->given, c, true);
-    if (c->explained < c->gemms) list_gemms(e->others, sizeof e->others, c, false);
+    const char *const noun = explain_noun(&e->q);
+    list_gemms(e->given, sizeof e->given, c, true, noun);
+    if (c->explained < c->gemms) list_gemms(e->others, sizeof e->others, c, false, noun);
 }
 
 /* --- searching -------------------------------------------------------------------- */
@@ -208,9 +213,9 @@ static const struct {
 /* Whether taking these operands of another GEMM changes anything. */
 static bool can_take(const struct problem *all, unsigned taken)
 {
-    return (!(taken & TAKES_A) || all->a.is_batch) &&
+    return (!(taken & TAKES_A) || all->a.is_batch || all->offsets) &&
            (!(taken & TAKES_B) || all->b.is_batch) &&
-           (!(taken & TAKES_C) || (all->c.at && all->c.is_batch));
+           (!(taken & TAKES_C) || (all->c.at && (all->c.is_batch || all->offsets)));
 }
 
 /* Whether the hypothesis gives D of GEMM i from operands of GEMM j; then e->other says
@@ -233,8 +238,8 @@ static enum bitcut_status try_neighbour(bool *found, struct explanation *e,
         if (status != BITCUT_OK) break;
         *found = x.all;
         if (*found)
-            text_add(e->other, sizeof e->other, "the same, with %s of GEMM %zu",
-                     neighbours[n].what, j);
+            text_add(e->other, sizeof e->other, "the same, with %s of %s %zu",
+                     neighbours[n].what, explain_noun(&e->q), j);
     }
     return status;
 }
@@ -308,10 +313,11 @@ enum bitcut_status explain_batch(struct explanation *e, const struct problem *q,
                                  const struct explain_options *o, struct fault *f)
 {
     struct coverage c;
-    size_t searched = 0;
+    size_t searched = problem_first(q);
     if (!q->is_batch) return explain_run(e, q, o, f);
     const size_t total = q->gemms ? matrix_count(&q->d) * q->d.rows * q->d.cols : 0;
-    if (!total) return fault_set(f, BITCUT_BAD_ARGUMENT, "D is empty");
+    if (!total || searched == q->gemms)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "D is empty");
     enum bitcut_status status = search_one(e, &c, q, searched, o, f);
     if (status != BITCUT_OK) return status;
     e->other[0] = e->others[0] = e->given[0] = 0;

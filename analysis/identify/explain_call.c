@@ -32,11 +32,21 @@ static enum bitcut_status take_options(struct explain_options *to,
     return BITCUT_OK;
 }
 
-static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *f)
+/* Check a GEMM; *q has what is told of it, and g the steps that it leaves open. */
+static enum bitcut_status check_gemm(struct problem *q, struct bitcut_gemm *g,
+                                     struct fault *f)
 {
     if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
+    *q = (struct problem){ .unit = g->unit };
+    const enum bitcut_status status = problem_tell(q, g, f);
+    if (status != BITCUT_OK) return status;
+    if (problem_is_told(q)) {
+        memcpy(g->epilogue, q->told.epilogue, sizeof g->epilogue);
+        g->scaling = q->told.scaling;
+        g->amax = q->told.amax;
+    }
     return gemm_check_matrices(g, true, f);
 }
 
@@ -74,21 +84,23 @@ static enum bitcut_status take(struct matrix *to, const struct bitcut_matrix *x,
                            .cols = cols,
                            .at = all.at,
                            .format = matrix_format(x),
-                           .is_batch = g->count != 1,
+                           .is_batch = g->count != 1 && (count > 1 || !g->offsets),
                            .count = count };
     return BITCUT_OK;
 }
 
+/* Take the matrices; *to has what is told. */
 static enum bitcut_status problem_take(struct problem *to, const struct bitcut_gemm *g,
                                        int threads, struct fault *f)
 {
-    struct problem q = { .format = matrix_format(&g->d),
-                         .alpha = g->alpha,
-                         .beta = g->beta,
-                         .recipe = g->recipe,
-                         .unit = g->unit,
-                         .is_batch = g->count != 1,
-                         .gemms = g->count };
+    struct problem q = *to;
+    q.format = matrix_format(&g->d);
+    q.alpha = g->alpha;
+    q.beta = g->beta;
+    q.recipe = g->recipe;
+    q.is_batch = g->count != 1;
+    q.gemms = g->count;
+    if (q.is_batch) q.offsets = g->offsets;
     enum bitcut_status status = take(&q.a, &g->a, g, g->m, g->k, threads, f);
     if (status == BITCUT_OK) status = take(&q.b, &g->b, g, g->k, g->n, threads, f);
     if (status == BITCUT_OK) status = take(&q.d, &g->d, g, g->m, g->n, threads, f);
@@ -115,9 +127,9 @@ static enum bitcut_status integers_take(struct integer_problem *to,
             f, BITCUT_BAD_ARGUMENT,
             "C and D must have integers if A and B have integers, and only then");
     if (!all) return BITCUT_OK;
-    if (g->count != 1)
+    if (g->count != 1 || g->offsets)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "explain takes one GEMM of integers, not a batch");
+                         "explain takes one GEMM of integers, not a batch or groups");
     enum bitcut_status status = integer_matrix_take(&to->a, &g->a, g->m, g->k, f);
     if (status == BITCUT_OK) status = integer_matrix_take(&to->b, &g->b, g->k, g->n, f);
     if (status == BITCUT_OK) status = integer_matrix_take(&to->d, &g->d, g->m, g->n, f);
@@ -145,10 +157,14 @@ static struct bitcut_gemm gemm_found(const struct explanation *e,
     if (!e->best.sampled) return g;
     g = e->best.x.gemm;
     if (gemm_plan_on_unit(&plan, &g, NULL) == BITCUT_OK) gemm_settle(&g, &plan);
-    g.m = problem_m(&e->q);
+    g.m = asked->offsets ? asked->m : problem_m(&e->q);
+    g.offsets = asked->offsets;
     g.n = problem_n(&e->q);
     g.k = problem_k(&e->q);
     g.count = asked->count;
+    g.bias = asked->bias; /* those of one GEMM of a batch, so far */
+    g.scale_a = asked->scale_a;
+    g.scale_b = asked->scale_b;
     g.a = asked->a;
     g.b = asked->b;
     g.c = asked->c;
@@ -163,13 +179,12 @@ static struct bitcut_gemm gemm_found(const struct explanation *e,
 /* --- the call --------------------------------------------------------------------- */
 
 static enum bitcut_status explain_gemm(struct bitcut_explanation *report,
-                                       struct bitcut_gemm *found,
+                                       struct bitcut_gemm *found, struct problem q,
                                        const struct bitcut_gemm *g,
                                        const struct explain_options *o, struct fault *f)
 {
     struct explanation *const e = malloc(sizeof *e); /* too large for a thread's stack */
     struct integer_problem integers;
-    struct problem q;
     if (!e) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     enum bitcut_status status = integers_take(&integers, g, f);
     if (status == BITCUT_OK) status = problem_take(&q, g, o->threads, f);
@@ -200,6 +215,7 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
 {
     struct explain_options o;
     struct bitcut_gemm g;
+    struct problem q;
     struct hostfp saved;
     struct fault f;
     static const size_t older[2] = { offsetof(struct bitcut_explanation, gemms) };
@@ -208,10 +224,10 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
                : BITCUT_OK;
     if (status == BITCUT_OK) status = gemm_check_place(found, &f);
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
-    if (status == BITCUT_OK) status = gemm_take_plain(&g, gemm, "explain", &f);
-    if (status == BITCUT_OK) status = check_gemm(&g, &f);
+    if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
+    if (status == BITCUT_OK) status = check_gemm(&q, &g, &f);
     hostfp_enter(&saved); /* host doubles decide what is tried */
-    if (status == BITCUT_OK) status = explain_gemm(report, found, &g, &o, &f);
+    if (status == BITCUT_OK) status = explain_gemm(report, found, q, &g, &o, &f);
     hostfp_leave(&saved);
     return fault_write(why, status, &f);
 }

@@ -299,7 +299,8 @@ bool hypothesis_carry(struct hypothesis *h, const struct space *to,
                       const struct space *from)
 {
     const struct kernel_fault_choice c = from->fault[h->at[AXIS_FAULT]];
-    if (to->k != from->k || to->units != from->units || h->at[AXIS_ORDER] >= to->orders)
+    if (to->k != from->k || to->units != from->units || h->at[AXIS_ORDER] >= to->orders ||
+        (h->at[AXIS_EPILOGUE] && to->format != from->format))
         return false;
     if (!c.row) return true;
     for (size_t i = 1; i < to->faults && !c.row->of_ranges; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/identify/hypothesis.h"
 
+#include "analysis/identify/epilogue_choice.h"
 #include "analysis/identify/fault.h"
 #include "analysis/order/order_sentence.h"
 #include "emu/unit_field.h"
@@ -321,6 +322,33 @@ bool order_is_typical(const struct space *s, size_t value)
            !o->balance_tail;
 }
 
+/* --- epilogue --------------------------------------------------------------------- */
+
+static size_t epilogue_count(const struct space *s) { return s->epilogues; }
+
+static bool epilogue_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    epilogue_choice_set(&x->gemm, &s->epilogue[value]);
+    return !(s->epilogue[value].clips && s->negative);
+}
+
+static void epilogue_describe(char *text, size_t size, const struct candidate *x,
+                              const struct space *s, size_t value)
+{
+    (void)value;
+    epilogue_choice_describe(text, size, &x->gemm, s->format);
+}
+
+bool epilogue_is_usual(const struct space *s, size_t value)
+{
+    return s->epilogue[value].usual;
+}
+
+bool epilogue_leads(const struct space *s, size_t value)
+{
+    return s->epilogue[value].leads;
+}
+
 /* --- faults ----------------------------------------------------------------------- */
 
 static size_t fault_count(const struct space *s) { return s->faults; }
@@ -401,6 +429,9 @@ const struct axis axes[AXES + 1] = {
                      lines_count, lines_vary, NULL, lines_describe },
     [AXIS_ORDER] = { "order", "slices, lanes and reduction over k", order_count,
                      order_vary, NULL, order_describe },
+    [AXIS_EPILOGUE] = { "epilogue",
+                        "steps from the sum to D, start of the sum, place of factors",
+                        epilogue_count, epilogue_vary, NULL, epilogue_describe },
     [AXIS_FAULT] = { "fault", "faults of kernels", fault_count, fault_vary, fault_alter,
                      fault_describe },
 };
@@ -423,5 +454,6 @@ bool candidate_make(struct candidate *x, const struct space *s, struct hypothesi
     if (!x->gemm.recipe->split && x->unit.a == &formats[FORMAT_F32]) return false;
     for (int i = 0; i < AXES; i++)
         if (h.at[i] && axes[i].alter && !axes[i].alter(x, s, h.at[i])) return false;
-    return true;
+    if (gemm_is_extended(&x->gemm) && candidate_takes_products(x)) return false;
+    return gemm_check_order(&x->gemm, &x->plan, NULL) == BITCUT_OK;
 }

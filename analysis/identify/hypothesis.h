@@ -19,12 +19,14 @@ enum {
     AXIS_TILE,
     AXIS_LINES,
     AXIS_ORDER,
+    AXIS_EPILOGUE,
     AXIS_FAULT,
     AXES
 };
 
 /* A point: a value on each axis, below the axis's count.  Value 0 is the choice of the
-   recipe's row, except on the first two axes, which have no such value. */
+   recipe's row, except on the first two axes, which have no such value, and for the
+   epilogue, where it is what was given. */
 struct hypothesis {
     uint16_t at[AXES];
 };
@@ -44,6 +46,7 @@ struct parts_choice {
 enum { RANGES_MAX = 4, SUGGESTED_MAX = 4 };
 
 struct kernel_fault;
+struct epilogue_choice;
 
 /* A fault and one of its variants. */
 struct kernel_fault_choice {
@@ -57,14 +60,18 @@ struct space {
     struct parts_choice *parts;
     struct bitcut_order *order;
     struct kernel_fault_choice *fault; /* the first is: no fault */
+    struct epilogue_choice *epilogue;  /* at least one */
     struct k_range *range; /* ranges of k that may be missing or added twice */
-    size_t units, parts_count, orders, faults, ranges, k;
+    size_t units, parts_count, orders, faults, epilogues, ranges, k;
     size_t suggested[SUGGESTED_MAX],
         suggestions; /* faults that bring the exact product much nearer to D, the nearest
                         first */
     uint32_t start;  /* a number that is added to all outputs, 0: none */
     const struct bitcut_format *format; /* of D */
     const struct bitcut_recipe *recipe; /* the only recipe, or NULL */
+    const struct bitcut_gemm
+        *told; /* what was given in addition (struct problem), or NULL
+                */
     uint32_t alpha, beta;
     bool reads_c;
     bool negative; /* an output of the block is negative */
@@ -165,6 +172,10 @@ struct axis {
 
 extern const struct axis axes[AXES + 1]; /* ended by a row whose name is NULL */
 
+/* Whether the fault computes D from the product of A and B itself.  It knows no steps,
+   but alpha and C. */
+bool candidate_takes_products(const struct candidate *x);
+
 /* Whether all terms run on one unit.  Only then the terms can be changed. */
 bool candidate_uniform(const struct candidate *x);
 
@@ -207,6 +218,11 @@ bool order_is_of_slices(const struct space *s, size_t value);
 enum { TYPICAL_SLICES_MAX = 64 };
 extern const size_t typical_tiles[];
 bool order_is_typical(const struct space *s, size_t value);
+
+/* Whether the epilogue is also tried with other changes; whether it is the first that
+   applies factors where it does, and can so be that of a basis. */
+bool epilogue_is_usual(const struct space *s, size_t value);
+bool epilogue_leads(const struct space *s, size_t value);
 
 /* Whether at most the rounding of the high part is changed. */
 bool parts_are_typical(const struct space *s, size_t value);

@@ -2,6 +2,7 @@
 #include "analysis/identify/problem.h"
 
 #include "lib/base/size.h"
+#include "lib/gemm/plan.h"
 #include "lib/number/bits.h"
 #include "lib/number/rand.h"
 
@@ -48,6 +49,28 @@ static struct matrix nth(const struct matrix *x, size_t i)
     return one;
 }
 
+/* Rows [from, to). */
+static struct matrix rows_from(const struct matrix *x, size_t from, size_t to)
+{
+    struct matrix some = *x;
+    some.at += from * x->cols;
+    some.rows = to - from;
+    return some;
+}
+
+/* The row at which a group begins. */
+static size_t first_row(const struct problem *q, size_t i)
+{
+    return i ? (size_t)q->offsets[i - 1] : 0;
+}
+
+size_t problem_first(const struct problem *q)
+{
+    size_t i = 0;
+    while (q->offsets && i < q->gemms && first_row(q, i) == first_row(q, i + 1)) i++;
+    return i;
+}
+
 struct problem problem_nth(const struct problem *q, size_t i)
 {
     struct problem one = *q;
@@ -55,6 +78,15 @@ struct problem problem_nth(const struct problem *q, size_t i)
     one.b = nth(&q->b, i);
     if (q->c.at) one.c = nth(&q->c, i);
     one.d = nth(&q->d, i);
+    if (problem_is_told(q)) one.told = gemm_nth(&q->told, i);
+    if (q->offsets) {
+        const size_t from = first_row(q, i), to = first_row(q, i + 1);
+        one.a = rows_from(&one.a, from, to);
+        if (q->c.at) one.c = rows_from(&one.c, from, to);
+        one.d = rows_from(&one.d, from, to);
+        one.offsets = NULL;
+        one.of_groups = true;
+    }
     one.of_batch = q->is_batch;
     one.is_batch = false;
     return one;
@@ -133,6 +165,10 @@ enum bitcut_status block_take(struct block *to, const struct problem *q,
     memcpy(x.row, row, rows * sizeof *row);
     memcpy(x.col, col, cols * sizeof *col);
     fill(&x, q);
+    if (problem_is_told(q) && !block_operands_take(&x)) {
+        block_clear(&x);
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a block of outputs");
+    }
     *to = x;
     return BITCUT_OK;
 }
@@ -145,6 +181,7 @@ void block_clear(struct block *x)
     free(x->b);
     free(x->c);
     free(x->d);
+    block_operands_clear(x->own);
     *x = (struct block){ 0 };
 }
 

@@ -3,6 +3,7 @@
 #ifndef BITCUT_ANALYSIS_IDENTIFY_PROBLEM_H
 #define BITCUT_ANALYSIS_IDENTIFY_PROBLEM_H
 
+#include "lib/gemm/epilogue.h"
 #include "lib/gemm/matrix.h"
 #include "lib/number/round.h"
 
@@ -22,17 +23,41 @@ struct problem {
     /* recipe and unit that were said to have computed D, which are reported if they give
        it; or NULL */
     const struct bitcut_gemm *said;
+    /* The bias, the factors, the start and the steps of the GEMM, set by problem_tell();
+       size 0: D = alpha A B + beta C.  All matrices are read as they are then.  Whether
+       the steps and the start, and where factors are applied, were given; otherwise they
+       are the first of the search. */
+    struct bitcut_gemm told;
+    bool steps_told, scaling_told;
     const char *name;               /* name of D, or NULL */
-    bool of_batch; /* whether this is one GEMM of a batch */
+    bool of_batch;                  /* whether this is one GEMM of a batch, or a group */
+    bool of_groups; /* whether this is a group: only B may have to be read transposed */
     bool is_batch; /* whether the matrices belong to `gemms` GEMMs; each is a batch or
                       belongs to all */
     size_t gemms;
+    const int32_t *offsets; /* the ends of groups of rows of A, C and D, one for each
+                               GEMM, which are one matrix each then; or NULL */
     const struct integer_problem *integers; /* instead of the matrices, if those of A, B
                                                and D are integers; or NULL */
 };
 
-/* GEMM i of a batch, with matrices whose elements stay the batch's. */
+/* GEMM i of a batch or of groups, with matrices whose elements stay the batch's. */
 struct problem problem_nth(const struct problem *q, size_t i);
+
+/* The first GEMM of a batch or of groups that has rows; q->gemms if there is none. */
+size_t problem_first(const struct problem *q);
+
+/* Set q->told: the bias, the factors, the start and the steps of a GEMM that gemm_take()
+   accepted, whose sizes, number and matrices, except D, are those of q.  A plain GEMM
+   tells nothing.  What the GEMM leaves open becomes the most usual: steps that read the
+   limits and the scale of D if there are any; factors of blocks of k are applied by the
+   unit, or at promotions.  BITCUT_BAD_ARGUMENT: a step has no operand, or an operand has
+   no step; or as gemm_check_operands(). */
+enum bitcut_status problem_tell(struct problem *q, const struct bitcut_gemm *g,
+                                struct fault *f);
+
+/* Whether q->told has anything. */
+static inline bool problem_is_told(const struct problem *q) { return q->told.size; }
 
 /* Sizes of the GEMM for the matrices as they are read. */
 size_t problem_m(const struct problem *q);
@@ -64,6 +89,14 @@ bool problem_fits(const struct problem *q);
    memory runs out. */
 uint32_t *problem_result(const struct problem *q);
 
+/* The bias and the factors of the rows and columns of a block, of a problem with
+   something told. */
+struct block_operands {
+    struct bitcut_gemm gemm;            /* with these operands */
+    uint32_t *bias, *scale_a, *scale_b; /* or NULL */
+    struct epilogue_values values;
+};
+
 /* Outputs of selected rows and columns, with their operands.  Matrices are row-major and
    contiguous. */
 struct block {
@@ -73,6 +106,7 @@ struct block {
     const struct problem *q; /* the problem, which must stay at its address */
     const struct bitcut_gemm *extra; /* with the bias and the factors of these rows and
                                         columns, which every hypothesis reads; or NULL */
+    struct block_operands *own; /* what `extra` consists of, if block_take() made it */
 };
 
 /* The block of those rows and columns.  BITCUT_NO_MEMORY leaves nothing to clear. */
@@ -80,6 +114,21 @@ enum bitcut_status block_take(struct block *to, const struct problem *q,
                               const size_t *row, size_t rows, const size_t *col,
                               size_t cols, struct fault *f);
 void block_clear(struct block *b);
+
+/* Set b->own and b->extra, if everything else is set; block_operands_clear() frees *own,
+   also after a failure.  False: no memory. */
+bool block_operands_take(struct block *b);
+void block_operands_clear(struct block_operands *own);
+
+/* Output (i, j) of a block of a problem with something told, from its exact sum v and sum
+   of magnitudes, and the product of both factors at a k if they are applied to products;
+   1 otherwise.  Up to roundings of binary64. */
+struct exact_output block_finish(const struct block *b, struct exact_output v, size_t i,
+                                 size_t j);
+double block_factor(const struct block *b, size_t i, size_t j, size_t k);
+
+/* The same from the products of the block. */
+struct exact_output block_exact(const struct block *b, size_t i, size_t j);
 
 /* Output i of `count` spread over the block, in steps of an odd number of positions. */
 size_t block_spread(const struct block *b, size_t i, size_t count);

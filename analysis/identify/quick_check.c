@@ -13,13 +13,19 @@
 
 enum { OUTPUTS_MAX = 32 }; /* outputs that are examined */
 
-/* Output `at` of a block: D minus the exact sum, over alpha; and |A||B|. */
+/* Output `at` of a block: D minus the exact value, over alpha; and |A||B|, with what was
+   told the magnitude of all terms over |alpha|. */
 static double residual(double *size, const struct block *b, size_t at, uint32_t alpha,
                        uint32_t beta)
 {
     const size_t i = at / b->cols, j = at % b->cols;
     double sum = 0;
     *size = 0;
+    if (b->own) {
+        const struct exact_output v = block_exact(b, i, j);
+        *size = v.magnitude / fabs(value_of_float(alpha));
+        return (value_of_float(b->d[at]) - v.value) / value_of_float(alpha);
+    }
     for (size_t p = 0; p < b->k; p++) {
         const double product =
             value_of_float(b->a[i * b->k + p]) * value_of_float(b->b[p * b->cols + j]);
@@ -113,16 +119,17 @@ static bool by_columns(struct problem *q)
 
 enum bitcut_status quick_check_read(struct problem *q, uint64_t seed, struct fault *f)
 {
-    enum { MUCH = 16 };
+    enum { MUCH = 16, OF_B = 2 };
     struct problem best = *q;
     double least = INFINITY;
     bool fits = false;
-    for (unsigned way = 0; way < 8; way++) {
+    const unsigned ways = problem_is_told(q) ? 0 : q->of_groups ? OF_B : 7;
+    for (unsigned way = 0; way <= ways; way++) {
         struct problem now = *q;
         double error = NAN;
-        now.transposed_a = way & 1, now.transposed_b = way & 2,
+        now.transposed_a = way & 1, now.transposed_b = way & OF_B,
         now.transposed_d = way & 4;
-        if (!problem_fits(&now) && !by_columns(&now)) continue;
+        if (way & ~ways || (!problem_fits(&now) && !by_columns(&now))) continue;
         const enum bitcut_status status = error_of(&error, &now, seed, f);
         if (status != BITCUT_OK) return status;
         /* As they are, unless another reading is much nearer. */
@@ -202,7 +209,7 @@ size_t quick_check_ranges(struct k_range range[RANGES_MAX], const struct block *
     struct prefixes *const x = malloc(sizeof *x);
     struct fit best[RANGES_MAX];
     size_t count = 0;
-    if (!x || !b->k || !b->rows || !b->cols) {
+    if (!x || !b->k || !b->rows || !b->cols || gemm_has_scales(&b->q->told)) {
         free(x);
         return 0;
     }

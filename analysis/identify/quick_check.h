@@ -7,12 +7,14 @@
 
 /* Decide how the matrices of q are read, so that their sizes match: as they are if that
    matches, unless D is much nearer to the product in another reading, transposed or
-   column-major.  Returns BITCUT_BAD_ARGUMENT if no reading matches; BITCUT_NO_MEMORY. */
+   column-major; as they are if a bias, factors, a start or steps were given.  Of a group,
+   only B is transposed.  Returns BITCUT_BAD_ARGUMENT if no reading matches;
+   BITCUT_NO_MEMORY. */
 enum bitcut_status quick_check_read(struct problem *q, uint64_t seed, struct fault *f);
 
 /* Ranges of k for which the exact sum comes much nearer to most of the block's outputs if
    their products are left out or added again.  Returns their number, the likeliest range
-   first. */
+   first; 0 if the problem has factors. */
 size_t quick_check_ranges(struct k_range range[RANGES_MAX], const struct block *b,
                           uint32_t alpha, uint32_t beta);
 

@@ -180,12 +180,13 @@ static const char *const other_names[AXES] = {
     [AXIS_PROMOTE] = "another promotion", [AXIS_PARTS] = "other parts",
     [AXIS_TERMS] = "other terms",         [AXIS_TILE] = "other tiles of k",
     [AXIS_LINES] = "equilibration",       [AXIS_ORDER] = "another order",
+    [AXIS_EPILOGUE] = "another epilogue",
 };
 
 static int first_axis(const struct hypothesis *h)
 {
     int axis = AXIS_PROMOTE;
-    while (axis < AXIS_ORDER && !h->at[axis]) axis++;
+    while (axis < AXIS_EPILOGUE && !h->at[axis]) axis++;
     return axis;
 }
 

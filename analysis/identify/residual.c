@@ -11,21 +11,36 @@
 
 enum { FEW = 8 }; /* outputs that are examined */
 
-/* The exact product of an output as the candidate reads its operands, and |A||B|. */
-static double product(double *size, const struct candidate *x, const struct problem *q,
-                      size_t i, size_t j)
+/* The exact product of output (at_i, at_j) of a block as the candidate reads its
+   operands, and |A||B|. */
+static double product(double *size, const struct candidate *x, const struct block *b,
+                      size_t at_i, size_t at_j)
 {
-    const size_t k = problem_k(q), places = candidate_places(x, k);
+    const struct problem *const q = b->q;
+    const size_t k = problem_k(q), places = candidate_places(x, k), i = b->row[at_i],
+                 j = b->col[at_j];
     double sum = (double)float_of_bits(x->faults.start);
     *size = 0;
     for (size_t p = 0; p < places; p++) {
         const size_t from = candidate_k_at(x, p, k);
         const double one = value_of_float(candidate_element(x, q, BITCUT_A, i, from)) *
-                           value_of_float(candidate_element(x, q, BITCUT_B, j, from));
+                           value_of_float(candidate_element(x, q, BITCUT_B, j, from)) *
+                           (b->own ? block_factor(b, at_i, at_j, from) : 1);
         sum += one;
         *size += fabs(one);
     }
     return sum;
+}
+
+/* D of output `at` from its exact product v, whose magnitude is `size`. */
+static double finished(const struct candidate *x, const struct block *b, size_t at,
+                       double v, double size)
+{
+    const size_t i = at / b->cols, j = at % b->cols;
+    const struct exact_output sum = { v, size };
+    if (b->own) return block_finish(b, sum, i, j).value;
+    return value_of_float(candidate_finish(x, bits_of_float((float)v),
+                                           candidate_c(x, b->q, b->row[i], b->col[j])));
 }
 
 double residual_misfit(const struct space *s, const struct block *b,
@@ -38,14 +53,14 @@ double residual_misfit(const struct space *s, const struct block *b,
         return INFINITY;
     if (fault && fault->row->alter && !fault->row->alter(&x, s, fault->kind))
         return INFINITY;
+    if (b->own && candidate_takes_products(&x)) return INFINITY;
     for (size_t n = 0; n < FEW; n++) {
-        const size_t at = block_spread(b, n, FEW), i = b->row[at / b->cols],
-                     j = b->col[at % b->cols];
+        const size_t at = block_spread(b, n, FEW);
         double size;
-        const uint32_t v = bits_of_float((float)product(&size, &x, b->q, i, j)),
-                       d = candidate_finish(&x, v, candidate_c(&x, b->q, i, j));
-        if (!f32_is_finite(d) || !f32_is_finite(b->d[at])) continue;
-        off += fabs(value_of_float(d) - value_of_float(b->d[at]));
+        const double v = product(&size, &x, b, at / b->cols, at % b->cols),
+                     d = finished(&x, b, at, v, size);
+        if (!isfinite(d) || !f32_is_finite(b->d[at])) continue;
+        off += fabs(d - value_of_float(b->d[at]));
         all += size;
     }
     return all > 0 ? off / all : INFINITY;
@@ -66,14 +81,14 @@ uint32_t residual_start(const struct space *s, const struct block *b)
     struct candidate x;
     double least = INFINITY, most = -INFINITY, sum = 0;
     const double alpha = value_of_float(s->alpha), beta = value_of_float(s->beta);
+    if (b->own) return 0;
     candidate_clean(&x, s);
     for (size_t n = 0; n < FEW; n++) {
         const size_t at = block_spread(b, n, FEW);
         double size;
         const double c = b->c ? beta * value_of_float(b->c[at]) : 0;
-        const double lack =
-            (value_of_float(b->d[at]) - c) / alpha -
-            product(&size, &x, b->q, b->row[at / b->cols], b->col[at % b->cols]);
+        const double lack = (value_of_float(b->d[at]) - c) / alpha -
+                            product(&size, &x, b, at / b->cols, at % b->cols);
         least = lack < least ? lack : least;
         most = lack > most ? lack : most;
         sum += lack / FEW;

@@ -65,6 +65,7 @@ static const char *const usual[AXES] = {
     [AXIS_TILE] = "the tiles are the recipe's",
     [AXIS_LINES] = "no rows or columns are equilibrated",
     [AXIS_ORDER] = "k is one sum, ascending",
+    [AXIS_EPILOGUE] = "the epilogue is alpha A B + beta C, rounded once",
     [AXIS_FAULT] = "there is no fault",
 };
 

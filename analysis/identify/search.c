@@ -148,15 +148,31 @@ static bool try_some(const struct walk *w, size_t from, size_t to)
 
 /* --- bases ------------------------------------------------------------------------ */
 
+/* Make the candidate of a basis; if its GEMM is invalid, with the first other place for
+   factors that is possible. */
+static bool make_basis(struct candidate *x, struct hypothesis *h, const struct space *s)
+{
+    if (candidate_make(x, s, *h)) return true;
+    for (size_t i = 1; i < s->epilogues && !h->at[AXIS_EPILOGUE]; i++) {
+        struct hypothesis other = *h;
+        other.at[AXIS_EPILOGUE] = (uint16_t)i;
+        if (!epilogue_leads(s, i) || !candidate_make(x, s, other)) continue;
+        *h = other;
+        return true;
+    }
+    return false;
+}
+
 /* The distance of one unchanged basis; NAN: the GEMM is invalid, or not wanted. */
 static double measure_basis(const struct walk *w, size_t index)
 {
     struct search *const s = w->s;
-    const struct hypothesis h = w->basis[index].h;
+    struct hypothesis *const basis = &w->basis[index].h;
     const struct bitcut_recipe *only = s->space->recipe;
     struct candidate x;
-    if (only && only != &recipes[h.at[AXIS_RECIPE]]) return NAN;
-    if (!candidate_make(&x, s->space, h)) return NAN;
+    if (only && only != &recipes[basis->at[AXIS_RECIPE]]) return NAN;
+    if (!make_basis(&x, basis, s->space)) return NAN;
+    const struct hypothesis h = *basis;
     const struct nearness near = match(w, &x, 1);
 #pragma omp critical(explain_keep)
     {

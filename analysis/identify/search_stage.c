@@ -19,14 +19,16 @@ struct level {
     bool of_promotion; /* only faults of promotion */
     bool of_store;     /* only faults of storing */
     bool of_slices;    /* only orders that are slices */
-    bool usual;        /* only a few orders and parts */
+    bool usual;        /* only a few orders, parts and epilogues */
 };
 
 static const struct level levels[] = {
     { .axes = 0 },
+    { .axes = AXIS(EPILOGUE) },
     { .axes = AXIS(FAULT), .of_store = true },
     { .axes = AXIS(PARTS), .one_term = true, .usual = true },
     { .axes = AXIS(PROMOTE), .one_term = true },
+    { .axes = AXIS(PROMOTE) | AXIS(EPILOGUE), .one_term = true, .usual = true },
     { .axes = AXIS(ORDER), .one_term = true, .usual = true },
     { .axes = AXIS(ORDER), .many_terms = true, .usual = true },
     { .axes = AXIS(TILE) },
@@ -41,6 +43,8 @@ static const struct level levels[] = {
     { .axes = AXIS(PROMOTE) | AXIS(FAULT), .of_promotion = true },
     { .axes = AXIS(ORDER) },
     /* two axes */
+    { .axes = AXIS(PROMOTE) | AXIS(EPILOGUE), .one_term = true },
+    { .axes = AXIS(ORDER) | AXIS(EPILOGUE), .one_term = true, .usual = true },
     { .axes = AXIS(ORDER) | AXIS(FAULT) },
     { .axes = AXIS(PROMOTE) | AXIS(LINES) },
     { .axes = AXIS(PROMOTE) | AXIS(TERMS) },
@@ -81,8 +85,8 @@ size_t level_size(const struct search *s, int level)
 struct hypothesis level_nth(const struct search *s, struct hypothesis h, int level,
                             size_t index)
 {
-    static const int inside[] = { AXIS_PROMOTE, AXIS_FAULT, AXIS_ORDER, AXIS_TILE,
-                                  AXIS_TERMS,   AXIS_LINES, AXIS_PARTS };
+    static const int inside[] = { AXIS_PROMOTE, AXIS_FAULT, AXIS_EPILOGUE, AXIS_ORDER,
+                                  AXIS_TILE,    AXIS_TERMS, AXIS_LINES,    AXIS_PARTS };
     for (size_t n = 0; n < sizeof inside / sizeof *inside; n++) {
         const int i = inside[n];
         const size_t count = values(s, level, i);
@@ -141,7 +145,7 @@ static bool is_of_order(int level)
 
 /* The level of a few parts for recipes with one product.  A loop of scalars whose
    operands are rounded to fewer bits is far from the same loop without the rounding. */
-enum { LEVEL_PARTS = 2 };
+enum { LEVEL_PARTS = 3 };
 
 bool level_tries(const struct search *s, int level, const struct basis *b,
                  const struct hypothesis *h)
@@ -158,6 +162,9 @@ bool level_tries(const struct search *s, int level, const struct basis *b,
         return false;
     if (levels[level].usual && !(order_is_typical(s->space, h->at[AXIS_ORDER]) &&
                                  parts_are_typical(s->space, h->at[AXIS_PARTS])))
+        return false;
+    if (levels[level].usual && (levels[level].axes & AXIS(EPILOGUE)) &&
+        !epilogue_is_usual(s->space, h->at[AXIS_EPILOGUE]))
         return false;
     if (levels[level].of_promotion && !fault_is_of_promotion(s->space, h->at[AXIS_FAULT]))
         return false;

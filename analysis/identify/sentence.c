@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The result of the search, in words. */
+#include "analysis/identify/epilogue_choice.h"
 #include "analysis/identify/explain.h"
 #include "lib/base/text.h"
 
@@ -30,6 +31,11 @@ static void name_hypothesis(char *text, const struct explanation *e)
              v->x.gemm.unit->name);
     if (e->space.format != &formats[FORMAT_F32])
         text_add(text, SENTENCE_MAX, ", rounded to %s", e->space.format->name);
+    if (!v->h.at[AXIS_EPILOGUE] && problem_is_told(&e->q) &&
+        !(e->q.steps_told && (e->q.scaling_told || !gemm_has_scales(&e->q.told)))) {
+        epilogue_choice_describe(changes, sizeof changes, &v->x.gemm, e->space.format);
+        if (*changes) text_add(text, SENTENCE_MAX, ", where %s", changes);
+    }
     verdict_describe(changes, sizeof changes, v, &e->space);
     if (*changes) text_add(text, SENTENCE_MAX, ", but %s", changes);
 }
@@ -88,7 +94,9 @@ static void describe_counts(char *text, const struct explanation *e)
 {
     const size_t same = e->answer.compared - e->answer.differ;
     text_add(text, SENTENCE_MAX, ": %zu of %zu outputs agree", same, e->answer.compared);
-    if (e->is_batch) text_add(text, SENTENCE_MAX, ", in all %zu GEMMs", e->answer.gemms);
+    if (e->is_batch)
+        text_add(text, SENTENCE_MAX, ", in all %zu %ss", e->answer.gemms,
+                 explain_noun(&e->q));
     if (e->answer.compared < e->answer.total)
         text_add(text, SENTENCE_MAX, " (D has %zu%s)", e->answer.total,
                  e->interrupted ? "" : "; more seconds look at more");
@@ -199,18 +207,20 @@ static void describe_some(char *text, const struct explanation *e)
         name_hypothesis(text, e);
         describe_parts(text, e);
         describe_reading(text, &e->q);
-        text_add(text, SENTENCE_MAX, ": %zu of %zu GEMMs; D of %s is not",
-                 e->answer.explained, e->answer.gemms, e->others);
+        text_add(text, SENTENCE_MAX, ": %zu of %zu %ss; D of %s is not",
+                 e->answer.explained, e->answer.gemms, explain_noun(&e->q), e->others);
     } else {
         text_add(text, SENTENCE_MAX,
-                 "No hypothesis gives D of a whole GEMM, of %zu tried%s; the nearest of "
-                 "GEMM %zu is ",
-                 e->answer.tried, e->answer.complete ? "" : " in the seconds given",
+                 "No hypothesis gives D of a whole %s, of %zu tried%s; the nearest of "
+                 "%s %zu is ",
+                 explain_noun(&e->q), e->answer.tried,
+                 e->answer.complete ? "" : " in the seconds given", explain_noun(&e->q),
                  e->searched);
         name_hypothesis(text, e);
     }
     if (*e->other)
-        text_add(text, SENTENCE_MAX, ". GEMM %zu: %s", e->other_gemm, e->other);
+        text_add(text, SENTENCE_MAX, ". %s %zu: %s", e->q.of_groups ? "Group" : "GEMM",
+                 e->other_gemm, e->other);
 }
 
 /* Lines have what was tried, what else gives the same, and what is nearest. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ranges of the axes. */
+#include "analysis/identify/epilogue_choice.h"
 #include "analysis/identify/quick_check.h"
 #include "analysis/identify/residual.h"
 #include "emu/unit_field.h"
@@ -37,11 +38,18 @@ static void list_add(struct list *l, const void *element)
 
 /* --- units ------------------------------------------------------------------------ */
 
-/* The only unit; or units for FP32 GEMMs, the first of those that compute the same. */
-static void add_units(struct list *l, const struct bitcut_unit *only)
+/* Whether a unit may apply the factors of a GEMM. */
+static bool has_blocks(const struct bitcut_gemm *g)
+{
+    return factor_depth(&g->scale_a) || factor_depth(&g->scale_b);
+}
+
+/* The only unit; or units for FP32 GEMMs, the first of those that compute the same.
+   `scaled`: also units with block scales. */
+static void add_units(struct list *l, const struct bitcut_unit *only, bool scaled)
 {
     for (const struct bitcut_unit *u = units; u->name && !only; u++)
-        if (!u->scale && u->a == u->b && !field_repeats(u) &&
+        if (u->a == u->b && !field_repeats(u) && (!u->scale || scaled) &&
             (u->c == &formats[FORMAT_F32] || u->c == &formats[FORMAT_F16] ||
              u->c == &formats[FORMAT_BF16]))
             list_add(l, &u);
@@ -292,12 +300,13 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
                        .k = problem_k(q),
                        .format = q->format,
                        .recipe = q->recipe,
+                       .told = problem_is_told(q) ? &q->told : NULL,
                        .alpha = q->alpha,
                        .beta = q->beta,
                        .reads_c = q->c.at != NULL };
     for (size_t i = 0; i < ranges; i++) list_add(&lost, &range[i]);
     s.range = lost.at;
-    add_units(&unit, q->unit);
+    add_units(&unit, q->unit, s.told && has_blocks(s.told));
     for (size_t i = 0; i < b->rows * b->cols; i++)
         s.negative |= b->d[i] >> 31 && b->d[i] << 1 && !f32_is_nan(b->d[i]);
     add_parts(&parts);
@@ -310,7 +319,9 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
     s.fault = fault.at, s.faults = fault.count;
     assert(parts.count <= UINT16_MAX && order.count <= UINT16_MAX &&
            fault.count <= UINT16_MAX); /* struct hypothesis */
-    if (unit.failed || parts.failed || order.failed || fault.failed || lost.failed) {
+    const bool whole = epilogue_choices_make(&s, q);
+    if (unit.failed || parts.failed || order.failed || fault.failed || lost.failed ||
+        !whole) {
         explain_space_clear(&s);
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the hypotheses");
     }
@@ -346,6 +357,7 @@ void explain_space_clear(struct space *s)
     free(s->unit);
     free(s->parts);
     free(s->order);
+    free(s->epilogue);
     free(s->fault);
     free(s->range);
     *s = (struct space){ 0 };

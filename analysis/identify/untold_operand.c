@@ -26,7 +26,7 @@ static void take(struct outputs *to, const struct block *b, uint32_t alpha, uint
                               : 0,
                      d = value_of_float(b->d[i * b->cols + j]);
         double sum = 0, size = 0;
-        for (size_t p = 0; p < b->k; p++) {
+        for (size_t p = 0; p < b->k && !b->own; p++) {
             const double product = value_of_float(b->a[i * b->k + p]) *
                                    value_of_float(b->b[p * b->cols + j]);
             sum += product;
@@ -34,6 +34,11 @@ static void take(struct outputs *to, const struct block *b, uint32_t alpha, uint
         }
         sum = sum * value_of_float(alpha) + c;
         size = size * fabs(value_of_float(alpha)) + fabs(c);
+        if (b->own) {
+            const struct exact_output v = block_exact(b, i, j);
+            sum = v.value;
+            size = v.magnitude;
+        }
         to->size[at] = size;
         to->rest[at] = d - sum;
         to->ratio[at] = fabs(sum) * 32 >= size && sum != 0 ? d / sum : (double)NAN;

@@ -1073,10 +1073,12 @@ class Explanation(Result):
 def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None,
             samples: int = 0, seconds: float = 0.0, seed: int = 1, threads: int = 0,
             **given) -> Explanation:
-    """Find what computed D: the recipe, the unit, the order of k and the fault.
+    """Find what computed D: the recipe, the unit, the order of k, the epilogue and the fault.
 
-    Of a batch, the hypothesis is searched on one GEMM and compared with all: ``explained`` of ``gemms``
-    GEMMs have it, and ``gemm`` is the first one that has not.
+    Without `epilogue` and `start`, and without `scaling`, these are searched for.
+
+    Of a batch or groups, the hypothesis is searched on one GEMM and compared with all: ``explained`` of
+    ``gemms`` GEMMs have it, and ``gemm`` is the first one that has not.
 
     Args:    d: the result, (m, n) or (count, m, n)
              a: A, (m, k) or (count, m, k)
@@ -1087,7 +1089,8 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
              seconds: time limit of the search, and again of the comparison; 0: 60
              seed: seed that chooses the sample
              threads: number of threads; 0: one for each processor
-             given: c, alpha, beta, formats and copy, as in gemm()
+             given: c, alpha, beta, bias, factors, scale_d, clamp, epilogue, start, scaling, offsets, formats
+                 and copy, as in gemm()
     Returns: Explanation, true if a hypothesis gives every output that was compared
     Raises:  BadArgument: a shape or a name does not fit
              Unsupported: the recipe does not run on this unit
@@ -1097,7 +1100,7 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
     True
     """
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d, needs=(),
-                 how=("recipe", "unit"))
+                 how=("recipe", "unit", "epilogue", "start", "scaling"))
     options, found, g = fresh(ExplainOptions), fresh(_Explanation), fresh_gemm()
     options.samples = integer(samples, "samples", DIMENSION_MAX)
     options.seconds, options.seed = real(seconds, "seconds"), integer(seed, "seed", SEED_MAX)

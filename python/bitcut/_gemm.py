@@ -112,6 +112,19 @@ def _open(g, recipe, unit):
             read(lib.bitcut_gemm_read, byref(g), ("plain@" + _word(unit, "unit")).encode())
 
 
+STEPS = ("epilogue", "start", "scaling")  # variations that need no recipe
+
+
+def _step(g, steps):
+    """Set the steps of a GEMM whose recipe or unit is open."""
+    unit = "fma/f32" if steps["scaling"] != "unit" else "blackwell/tcgen05.m128n8k64.nvf4.f32.e2m1"
+    line = f"plain@{unit}" + "".join(f",{name}={_word(value, name)}"
+                                     for name, value in steps.items() if value is not None)
+    told = fresh_gemm()
+    read(lib.bitcut_gemm_read, byref(told), line.encode())
+    g.epilogue, g.start, g.scaling = told.epilogue, told.start, told.scaling
+
+
 def _row(find, value: str, name: str, table: str):
     """A row of the library by its name."""
     row = find(text(value, name))
@@ -154,10 +167,12 @@ def way(recipe: Optional[str] = None, unit: Optional[str] = None, *, order: Orde
     elif device:
         _open(g, recipe, unit)
         _vary(g, **variations)
-    elif any(x is not None and x is not False for x in (*variations.values(), dropped_term, order)):
-        raise BadArgument("variations of a recipe need both recipe and unit")
     else:
+        steps = {name: variations.pop(name, None) for name in STEPS}
+        if any(x is not None and x is not False for x in (*variations.values(), dropped_term, order)):
+            raise BadArgument("variations of a recipe need both recipe and unit")
         _open(g, recipe, unit)
+        _step(g, steps)
     if dropped_term is not None:
         g.dropped_term = int(bool(dropped_term))
     if kernel is not None:

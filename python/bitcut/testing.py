@@ -12,8 +12,8 @@ from typing import Any, Optional
 
 from . import _arrays
 from ._arrays import look
-from ._calls import Tolerances, explain, gemm, judge, split, tolerance, verify
-from ._gemm import OrderLike, Operand
+from ._calls import WHAT, Tolerances, explain, gemm, judge, split, tolerance, verify
+from ._gemm import STEPS, OrderLike, Operand
 from ._library import Error
 from ._tables import _read
 
@@ -71,8 +71,6 @@ def _too_weak_zero(what: str) -> TestTooWeak:
     return TestTooWeak(f"a D of zeros would pass: {what}; weak=True allows it")
 
 
-# What explain() does not take; scaling and scale_d need one of these.
-EXTRA = ("offsets", "bias", "scale_a", "scale_b", "start", "epilogue")
 
 
 # --- what is asserted ----------------------------------------------------------------------
@@ -80,13 +78,14 @@ EXTRA = ("offsets", "bias", "scale_a", "scale_b", "start", "epilogue")
 
 def _explained(d, a, b, recipe: str, unit: str, given: dict, seconds: float) -> str:
     """What computed it, if that can be said: a fault of the recipe on the unit, or else anything."""
-    if not seconds or any(given.get(key) is not None for key in EXTRA):
+    if not seconds:
         return ""
-    few = {key: given[key] for key in ("c", "alpha", "beta", "format_a", "format_b", "format_c",
-                                       "format_d", "copy") if key in given}
+    few = {key: given[key] for key in WHAT if key in given}
+    steps = {key: given[key] for key in STEPS if key in given}
     try:
-        found = explain(d, a, b, recipe=recipe, unit=unit, seconds=seconds / 2, **few)
-        found = found or explain(d, a, b, seconds=seconds / 2, **few)
+        found = explain(d, a, b, recipe=recipe, unit=unit, seconds=seconds / 2, **steps, **few)
+        found = found or explain(d, a, b, recipe=recipe if steps else None,
+                                 unit=unit if steps else None, seconds=seconds / 2, **few)
         return "\n  explain: " + found.text
     except Error as error:
         return f"\n  explain: {error}"

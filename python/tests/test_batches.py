@@ -208,14 +208,37 @@ class Groups(unittest.TestCase):
         found = bitcut.explain(d, a, b, seconds=2)
         self.assertFalse(found.found)
 
+    def test_explain_groups(self):
+        """Groups are explained as GEMMs; the bias of rows and the factors are those of the group."""
+        a, b = batch(90, 64, seed=6), batch(4, 64, 24, seed=7)
+        offsets = [0, 30, 64, 90]
+        given = {"bias": batch(90, seed=8), "bias_rows": True, "format_d": "f16",
+                 "scale_a": batch(90, 1, seed=9)}
+        for more in ({}, given, {**given, "epilogue": "scales+round+bias"}):
+            d = bitcut.gemm(a, b, **WAY, offsets=offsets, **more).d
+            told = {key: more[key] for key in more if key != "epilogue"}
+            found = bitcut.explain(d, a, b, **WAY, offsets=offsets, **told)
+            self.assertEqual((found.gemms, found.explained, found.total), (4, 4, 90 * 24), found)
+            self.assertTrue(found and found.runs, found)
+            self.assertIn("in all 4 groups", found.text)
+        wrong = d.copy()
+        wrong[30:64] = bitcut.gemm(a[30:64], b[3], **WAY, bias=given["bias"][30:64],
+                                   bias_rows=True, scale_a=given["scale_a"][30:64],
+                                   epilogue="scales+round+bias", format_d="f16").d
+        found = bitcut.explain(wrong, a, b, **WAY, offsets=offsets, **told)
+        self.assertEqual((found.explained, found.gemm), (3, 2))
+        self.assertIn("Group 2: the same, with B of group 3", found.text)
+        told["bias"] = numpy.roll(told["bias"], 1)
+        found = bitcut.explain(d, a, b, **WAY, offsets=offsets, seconds=0.2, **told)
+        self.assertEqual((found.explained, found.gemm), (0, 1))
+        self.assertIn("No hypothesis gives D of a whole group", found.text)
+
     def test_groups_without_numbers(self):
         """An assertion on groups that have no exact result is too weak."""
         a, b = numpy.full((6, 8), numpy.nan, "f4"), batch(3, 8, 5, seed=2)
         d = bitcut.gemm(a, b, **WAY, offsets=[2, 2, 6]).d
         with self.assertRaises(bitcut.testing.TestTooWeak):
             bitcut.testing.assert_gemm_close(d, a, b, **WAY, offsets=[2, 2, 6])
-        with self.assertRaisesRegex(bitcut.BadArgument, "explain does not take groups"):
-            bitcut.explain(numpy.zeros((6, 5), "f4"), a, b, offsets=[2, 2, 6])
         with self.assertRaisesRegex(bitcut.BadArgument, "block of factors"):
             bitcut.gemm(a, b, **WAY, offsets=[1, 2, 6], scale_a=batch(3, 1, seed=1),
                         block_a=(2, 0))

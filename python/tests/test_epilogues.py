@@ -111,12 +111,21 @@ class Epilogues(Folder):
         bias = whole(N)
         with self.assertRaisesRegex(bitcut.BadArgument, "unknown epilogue"):
             self.gemm(epilogue="rounds")
-        for call in (bitcut.explain, bitcut.advise):
-            with self.assertRaisesRegex(bitcut.BadArgument, "does not take a bias"):
-                if call is bitcut.explain:
-                    call(self.c, self.a, self.b, bias=bias, seconds=1)
-                else:
-                    call(self.a, self.b, bias=bias, **WAY)
+        with self.assertRaisesRegex(bitcut.BadArgument, "does not take a bias"):
+            bitcut.advise(self.a, self.b, bias=bias, **WAY)
+        with self.assertRaisesRegex(bitcut.BadArgument, "step bias of the epilogue requires a bias"):
+            bitcut.explain(self.c, self.a, self.b, epilogue="layer")
+
+    def test_explain(self):
+        rng = numpy.random.default_rng(5)
+        a, b = rng.normal(size=(16, 96)).astype("f2"), rng.normal(size=(96, 24)).astype("f2")
+        given = {"bias": rng.normal(size=24).astype("f4"), "epilogue": "layer",
+                 "format_d": "f16"}
+        d = bitcut.gemm(a, b, **WAY, **given).d
+        found = bitcut.explain(d, a, b, **WAY, **given)
+        self.assertTrue(found and found.runs and "epilogue=layer" in found.line, found)
+        given["bias"] = numpy.roll(given["bias"], 1)
+        self.assertFalse(bitcut.explain(d, a, b, seconds=2, **WAY, **given))
 
     def test_tolerance(self):
         """A right D of each kind is close; one with a fault of its epilogue is not."""
