@@ -45,7 +45,7 @@
 
 #define INTEGERS_TCGEN05(arch_)                                                              \
     FOUR(INTEGER, arch_ "/tcgen05.m128n8k32", 128, 8, 32, DEFINITION, "PTX, kind::i8"),      \
-    FOUR(LIMITED, arch_ "/tcgen05-saturate.m128n8k32", 128, 8, 32, DEFINITION,               \
+    FOUR(LIMITED, arch_ "/tcgen05-sat.m128n8k32", 128, 8, 32, DEFINITION,               \
          "PTX, kind::i8, the descriptor's bit for saturation")
 
 #define INTEGERS_RDNA(arch_)                                                                 \

@@ -37,6 +37,8 @@ enum bitcut_status problem_tell(struct problem *q, const struct bitcut_gemm *g,
     struct bitcut_gemm told = *g;
     if (gemm_has_zeros(g) || g->zero_d)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "explain does not take zero points");
+    if (g->sparsity)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "explain does not take a sparse A");
     if (!gemm_is_extended(g) && !scaled) return epilogue_check_operands(g, f);
     q->steps_told = *g->epilogue || g->start;
     q->scaling_told = g->scaling != BITCUT_SCALING_EPILOGUE;

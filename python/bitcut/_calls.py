@@ -1089,8 +1089,8 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
              seconds: time limit of the search, and again of the comparison; 0: 60
              seed: seed that chooses the sample
              threads: number of threads; 0: one for each processor
-             given: c, alpha, beta, bias, factors, scale_d, clamp, epilogue, start, scaling, offsets, formats
-                 and copy, as in gemm()
+             given: c, alpha, beta, bias, factors, scale_d, clamp, epilogue, start, scaling, offsets,
+                 formats and copy, as in gemm()
     Returns: Explanation, true if a hypothesis gives every output that was compared
     Raises:  BadArgument: a shape or a name does not fit
              Unsupported: the recipe does not run on this unit

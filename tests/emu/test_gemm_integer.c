@@ -35,7 +35,7 @@ static long wrap(long v, int bits, bool with_sign)
 
 static bool limits(const struct bitcut_unit *u)
 {
-    static const char *const limited[] = { "satfinite", "saturate", "usds.", "ssds.", "suds." };
+    static const char *const limited[] = { "-sat", "usds.", "ssds.", "suds." };
     for (size_t i = 0; i < sizeof limited / sizeof limited[0]; i++)
         if (strstr(u->name, limited[i])) return true;
     return false;
