@@ -152,7 +152,7 @@ static const struct vendor nvidia = {
       [EVIDENCE_OBSERVED] = "published observations",
       [EVIDENCE_CONSISTENT] = "published models, not contradicted by published vectors",
       [EVIDENCE_MODELS] = "published models only",
-      [EVIDENCE_DEFINITION] = "defined by the PTX ISA" },
+      [EVIDENCE_DEFINITION] = "defined by PTX ISA" },
 };
 static const struct vendor amd = {
     "AMD",
@@ -168,19 +168,19 @@ static const struct vendor intel = {
     "Intel",
     { [EVIDENCE_RECORDED] = "recorded",
       [EVIDENCE_DOCUMENTED] = "documented, not compared with hardware",
-      [EVIDENCE_DEFINITION] = "defined by Intel's SDM" },
+      [EVIDENCE_DEFINITION] = "defined by Intel SDM" },
 };
 static const struct vendor x86 = {
     "Intel and AMD",
     { [EVIDENCE_RECORDED] = "recorded",
-      [EVIDENCE_DEFINITION] = "defined by Intel's SDM" },
+      [EVIDENCE_DEFINITION] = "defined by Intel SDM" },
 };
 
 static const struct vendor arm = {
     "Arm",
     { [EVIDENCE_EMULATED] = "documented, equal to QEMU, not compared with hardware",
       [EVIDENCE_DOCUMENTED] = "documented, not compared with hardware",
-      [EVIDENCE_DEFINITION] = "defined by the Arm ARM" },
+      [EVIDENCE_DEFINITION] = "defined by Arm ARM" },
 };
 
 static const struct {
