@@ -41,7 +41,7 @@
     ROW(name_ ".s32.u8.s8", m_, n_, k_, U8, S8, __VA_ARGS__)
 #define INTEGERS_NVIDIA(arch_, family_, shape_, m_, n_, k_)                                  \
     FOUR(INTEGER, arch_ "/" family_ "." shape_, m_, n_, k_, DEFINITION, "PTX"),              \
-    FOUR(LIMITED, arch_ "/" family_ "-satfinite." shape_, m_, n_, k_, DEFINITION, "PTX, .satfinite")
+    FOUR(LIMITED, arch_ "/" family_ "-sat." shape_, m_, n_, k_, DEFINITION, "PTX, .satfinite")
 
 #define INTEGERS_TCGEN05(arch_)                                                              \
     FOUR(INTEGER, arch_ "/tcgen05.m128n8k32", 128, 8, 32, DEFINITION, "PTX, kind::i8"),      \

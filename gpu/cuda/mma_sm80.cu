@@ -174,10 +174,10 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
     ROW_NAMED("mma.m" #M "n" #N "k" #K "." #D "." #A "." #B, MMA(M, N, K, D, A, B), "",  \
               least, M, N, K, D, A, B)
 #define ROW_LIMITED(least, M, N, K, D, A, B, ...)                                        \
-    ROW_NAMED("mma-satfinite.m" #M "n" #N "k" #K "." #D "." #A,                          \
+    ROW_NAMED("mma-sat.m" #M "n" #N "k" #K "." #D "." #A,                          \
               MMA(M, N, K, limited_##D, A, B), ".satfinite", least, M, N, K, D, A, B)
 #define ROW_LIMITED_MIXED(least, M, N, K, D, A, B, ...)                                  \
-    ROW_NAMED("mma-satfinite.m" #M "n" #N "k" #K "." #D "." #A "." #B,                   \
+    ROW_NAMED("mma-sat.m" #M "n" #N "k" #K "." #D "." #A "." #B,                   \
               MMA(M, N, K, limited_##D, A, B), ".satfinite", least, M, N, K, D, A, B)
 
 #define INSTRUCTIONS(X)                                                                  \

@@ -236,10 +236,10 @@ enum {
     ROW_NAMED("wgmma.m64n" #N "k" #K "." #D "." #A "." #B, WGMMA(N, K, D, A, B), "", N,  \
               K, D, A, B, WIDTH)
 #define ROW_LIMITED(N, K, D, A, B, RD, WIDTH)                                            \
-    ROW_NAMED("wgmma-satfinite.m64n" #N "k" #K "." #D "." #A,                            \
+    ROW_NAMED("wgmma-sat.m64n" #N "k" #K "." #D "." #A,                            \
               WGMMA(N, K, limited_##D, A, B), ".satfinite", N, K, D, A, B, WIDTH)
 #define ROW_LIMITED_MIXED(N, K, D, A, B, RD, WIDTH)                                      \
-    ROW_NAMED("wgmma-satfinite.m64n" #N "k" #K "." #D "." #A "." #B,                     \
+    ROW_NAMED("wgmma-sat.m64n" #N "k" #K "." #D "." #A "." #B,                     \
               WGMMA(N, K, limited_##D, A, B), ".satfinite", N, K, D, A, B, WIDTH)
 
 #define INSTRUCTIONS(X)                        \

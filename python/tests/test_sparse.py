@@ -18,8 +18,8 @@ RECORDED = (  # file, operands, D, unit, steps
     ("bf16", "bf16", "bf16", "hopper/wgmma.m64n8k16.f32.bf16", None),
     ("e4m3_f32", "e4m3", "f32", "hopper/wgmma.m64n8k32.f32.e4m3", None),
     ("e4m3_f16", "e4m3", "f16", "hopper/wgmma.m64n8k32.f32.e4m3", None),
-    ("s8", "s8", "s8", "hopper/wgmma-satfinite.m64n8k32.s32.s8", "saturate"),
-    ("s8_s32", "s8", "s32", "hopper/wgmma-satfinite.m64n8k32.s32.s8", None),
+    ("s8", "s8", "s8", "hopper/wgmma-sat.m64n8k32.s32.s8", "saturate"),
+    ("s8_s32", "s8", "s32", "hopper/wgmma-sat.m64n8k32.s32.s8", None),
 )
 
 

@@ -315,7 +315,7 @@ END_TEST
 /* Units of integers, with one sum and with slices, against sums of integers. */
 START_TEST(integers)
 {
-    static const char *const units_of_s8[] = { "hopper/wgmma-satfinite.m64n8k32.s32.s8",
+    static const char *const units_of_s8[] = { "hopper/wgmma-sat.m64n8k32.s32.s8",
                                                "hopper/wgmma.m64n8k32.s32.s8" };
     uint64_t rng = test_seed() + 4;
     static struct given x;
