@@ -203,16 +203,24 @@ static const struct {
 enum { ARCHITECTURES = sizeof architectures / sizeof architectures[0] };
 
 /* Whether the unit belongs to this architecture. */
-static bool is_of(const struct bitcut_unit *u, const char *architecture)
+static bool is_of(const char *unit, const char *architecture)
 {
     const size_t n = strlen(architecture);
-    return !strncmp(u->name, architecture, n) && u->name[n] == '/';
+    return !strncmp(unit, architecture, n) && unit[n] == '/';
+}
+
+bool chip_has(const struct chip *c, const char *unit)
+{
+    if (is_of(unit, c->architecture)) return true;
+    for (int i = 0; i < CHIP_ALSO_MAX && c->also[i]; i++)
+        if (is_of(unit, c->also[i])) return true;
+    return false;
 }
 
 static const struct vendor *vendor_of(const struct bitcut_unit *u)
 {
     int i = 0;
-    while (i < ARCHITECTURES && !is_of(u, architectures[i].name)) i++;
+    while (i < ARCHITECTURES && !is_of(u->name, architectures[i].name)) i++;
     return i < ARCHITECTURES ? architectures[i].vendor : &none;
 }
 
@@ -241,7 +249,7 @@ static const struct bitcut_unit *first_of(const char *architecture,
                                           const struct operands *x)
 {
     const struct bitcut_unit *u = units;
-    while (u->name && !(is_of(u, architecture) && takes(u, x) &&
+    while (u->name && !(is_of(u->name, architecture) && takes(u, x) &&
                         (u->c == &formats[FORMAT_F32] || format_is_integer(x->input))))
         u++;
     return u->name ? u : NULL;

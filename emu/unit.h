@@ -144,6 +144,9 @@ struct chip {
 
 extern const struct chip chips[]; /* ended by a row whose name is NULL */
 
+/* Whether the unit of this name belongs to an architecture of the chip. */
+bool chip_has(const struct chip *chip, const char *unit);
+
 /* The unit that `name` means for operands of format `input`.
 
    It is the row of this name.  If `name` is a chip, it is the first row of its

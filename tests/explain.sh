@@ -378,6 +378,21 @@ narrowed() {
     expect unit "$unit"
 }
 
+# A chip stands for its units; a D of zeros is named as such; both on one product.
+chips_and_zeros() {
+    run 0 gemm --recipe plain --unit hopper/wgmma.m64n8k16.f32.bf16 -m 24 -n 16 -k 200 \
+        --save-a A.npy --save-b B.npy -o D.npy --reference none
+    narrowed 0 plain hopper/mma.m16n8k16.f32.bf16 --unit h100
+    run 1 explain -a A.npy -b B.npy -d D.npy --unit v100 --seconds 600 --json
+    grep -q '"unit":"[^"]*ampere' out && cat out
+    run 2 explain -a A.npy -b B.npy -d D.npy --unit h101
+    grep -q 'did you mean h100' err || cat err
+    run 0 gemm --recipe plain --unit mi210 -m 8 -n 8 -k 16 --input-a 'const(1e-6)' \
+        --input-b 'const(1e-6)' --save-a A.npy --save-b B.npy -o D.npy --reference none
+    run 0 explain -a A.npy -b B.npy -d D.npy
+    grep -q '^verdict  *D is all zeros, as if nothing was written to it; D is plain' out || cat out
+}
+
 # Threads change nothing: of hypotheses that come as near the first is taken.
 threads_agree() {
     "$faulty" . ootomo ampere/mma.m16n8k16.f32.f16 64 64 64 1 slice-lost
@@ -585,6 +600,7 @@ ok_if_empty "the faults and axes are listed" "$(faults_listed)"
 ok_if_empty "explain names what is changed in a recipe" "$(changes_named)"
 if_whole "explain tells orders apart by results of few bits" short_results
 exhaustive "explain tells one order where a part shows it" order_of_all
+ok_if_empty "explain takes a chip, and names a D of zeros" "$(chips_and_zeros)"
 ok_if_empty "explain says the same by any number of threads" "$(threads_agree)"
 ok_if_empty "explain tries only the recipe and the unit that are named" "$(search_narrowed)"
 ok_if_empty "explain compares two results" "$(two_compared)"

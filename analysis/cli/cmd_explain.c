@@ -58,7 +58,7 @@ static const struct option_row options[] = {
     EPILOGUE_OPTIONS(explain_command),
     { "recipe", "consider this recipe only (bitcut list recipes; default: all)",
       OPTION(explain_command, setup.recipe, TEXT, "R") },
-    { "unit", "consider this unit only (bitcut list units)",
+    { "unit", "consider this unit only, or the units of this chip (bitcut list units, chips)",
       OPTION(explain_command, setup.unit, TEXT, "U") },
     { "samples", "number of outputs that confirm a hypothesis (default 4096)",
       OPTION(explain_command, samples, COUNT, "N") },
@@ -189,9 +189,11 @@ static int narrow(struct problem *q, const struct explain_command_options *o)
 {
     q->recipe = o->setup.recipe ? bitcut_recipe_find(o->setup.recipe) : NULL;
     q->unit = o->setup.unit ? table_find(TABLE(units), o->setup.unit) : NULL;
+    q->chip = o->setup.unit ? table_find(TABLE(chips), o->setup.unit) : NULL;
     if (o->setup.recipe && !q->recipe)
         return fail_unknown("--recipe", o->setup.recipe, TABLE(recipes));
-    return o->setup.unit && !q->unit ? fail_unit(o->setup.unit, false) : EXIT_GOOD;
+    return o->setup.unit && !q->unit && !q->chip ? fail_unit(o->setup.unit, true)
+                                                 : EXIT_GOOD;
 }
 
 /* What was given in addition to the matrices, which stay those of the problem. */

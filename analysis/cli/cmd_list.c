@@ -330,16 +330,6 @@ static const struct module_table module_tables[] = {
     { { 0 }, NULL }
 };
 
-/* Whether a chip has the units with the same architecture as this name. */
-static bool chip_has(const struct chip *c, const char *unit)
-{
-    const size_t length = strcspn(unit, "/");
-    if (!strncmp(unit, c->architecture, length) && !c->architecture[length]) return true;
-    for (int i = 0; i < CHIP_ALSO_MAX && c->also[i]; i++)
-        if (!strncmp(unit, c->also[i], length) && !c->also[i][length]) return true;
-    return false;
-}
-
 /* --- printing --------------------------------------------------------------------- */
 
 struct list_options {

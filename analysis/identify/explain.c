@@ -316,7 +316,7 @@ static enum bitcut_status explain_values(struct explanation *x, const struct pro
                                          const struct explain_options *o, struct fault *f)
 {
     struct integer_problem integers = integers_of_values(q);
-    if (integers.d.at && !q->recipe && !q->unit && !q->of_batch && !problem_is_told(q) &&
+    if (integers.d.at && !q->recipe && !q->unit && !q->chip && !q->of_batch && !problem_is_told(q) &&
         explain_integers(x, &integers, o, NULL) == BITCUT_OK &&
         !integers_are_changed(x)) {
         *x = (struct explanation){ .of_integers = false };

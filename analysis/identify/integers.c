@@ -443,7 +443,7 @@ static enum bitcut_status check(struct search_of_integers *s, const struct probl
                                 struct fault *f)
 {
     const struct integer_problem *const x = s->x;
-    if (q->recipe || q->unit)
+    if (q->recipe || q->unit || q->chip)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "a result of integers is explained without a recipe and a unit");
     if (!is_integer(&s->alpha, q->alpha) || !is_integer(&s->beta, q->beta))

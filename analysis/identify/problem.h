@@ -20,6 +20,8 @@ struct problem {
     /* the only recipe that may have computed D, or NULL */
     const struct bitcut_recipe *recipe;
     const struct bitcut_unit *unit; /* the only unit, or NULL */
+    const struct chip *chip; /* the chip whose units, and those of no hardware, alone are
+                                considered, or NULL */
     /* recipe and unit that were said to have computed D, which are reported if they give
        it; or NULL */
     const struct bitcut_gemm *said;

@@ -191,8 +191,24 @@ static bool is_other(const struct explanation *e)
     return e->parts && e->answer.differ > e->answer.compared / 2;
 }
 
+static bool is_zeros(const struct matrix *m)
+{
+    const size_t count = m->rows * m->cols;
+    size_t i = 0;
+    while (m->at && i < count && f32_is_zero(m->at[i])) i++;
+    return i == count;
+}
+
+/* D is all zeros, and A B is not known to be. */
+static bool says_nothing(const struct explanation *e)
+{
+    return is_zeros(&e->q.d) && !is_zeros(&e->q.a) && !is_zeros(&e->q.b);
+}
+
 static void describe_found(char *text, const struct explanation *e)
 {
+    if (says_nothing(e))
+        text_add(text, SENTENCE_MAX, "D is all zeros, as if nothing was written to it; ");
     text_add(text, SENTENCE_MAX, "D is %s", is_other(e) ? "no product" : "");
     if (!is_other(e)) name_hypothesis(text, e);
     describe_parts(text, e);

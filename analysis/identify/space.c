@@ -44,12 +44,28 @@ static bool has_blocks(const struct bitcut_gemm *g)
     return factor_depth(&g->scale_a) || factor_depth(&g->scale_b);
 }
 
+/* Whether a chip can have computed by the unit. */
+static bool may_be_of(const struct bitcut_unit *u, const struct chip *chip)
+{
+    return !chip || chip_has(chip, u->name) || !unit_vendor(u);
+}
+
+/* Whether a unit of this chip before u computes the same. */
+static bool repeats(const struct bitcut_unit *u, const struct chip *chip)
+{
+    const struct bitcut_unit *first = units;
+    while (!may_be_of(first, chip) || !field_same(first, u)) first++;
+    return first != u;
+}
+
 /* The only unit; or units for FP32 GEMMs, the first of those that compute the same.
    `scaled`: also units with block scales. */
-static void add_units(struct list *l, const struct bitcut_unit *only, bool scaled)
+static void add_units(struct list *l, const struct problem *q, bool scaled)
 {
+    const struct bitcut_unit *const only = q->unit;
     for (const struct bitcut_unit *u = units; u->name && !only; u++)
-        if (u->a == u->b && !field_repeats(u) && (!u->scale || scaled) &&
+        if (u->a == u->b && may_be_of(u, q->chip) && !repeats(u, q->chip) &&
+            (!u->scale || scaled) &&
             (u->c == &formats[FORMAT_F32] || u->c == &formats[FORMAT_F16] ||
              u->c == &formats[FORMAT_BF16]))
             list_add(l, &u);
@@ -306,7 +322,7 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
                        .reads_c = q->c.at != NULL };
     for (size_t i = 0; i < ranges; i++) list_add(&lost, &range[i]);
     s.range = lost.at;
-    add_units(&unit, q->unit, s.told && has_blocks(s.told));
+    add_units(&unit, q, s.told && has_blocks(s.told));
     for (size_t i = 0; i < b->rows * b->cols; i++)
         s.negative |= b->d[i] >> 31 && b->d[i] << 1 && !f32_is_nan(b->d[i]);
     add_parts(&parts);

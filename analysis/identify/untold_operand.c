@@ -9,7 +9,9 @@
 
 enum { SIDE_MAX = 16, SIDE_MIN = 4, OUTPUTS_MAX = SIDE_MAX * SIDE_MAX };
 
-/* Some outputs: D, the exact value, and D / the exact value, NaN where terms cancel. */
+/* Some outputs: D less the exact value, and D over it.  Both are NaN where D is 0 and the
+   exact value is not small, because nothing may have been written there; D over the exact
+   value is NaN where terms cancel, too. */
 struct outputs {
     size_t rows, cols;
     double rest[OUTPUTS_MAX], ratio[OUTPUTS_MAX], size[OUTPUTS_MAX];
@@ -39,9 +41,10 @@ static void take(struct outputs *to, const struct block *b, uint32_t alpha, uint
             sum = v.value;
             size = v.magnitude;
         }
+        const bool large = fabs(sum) * 32 >= size && sum != 0;
         to->size[at] = size;
-        to->rest[at] = d - sum;
-        to->ratio[at] = fabs(sum) * 32 >= size && sum != 0 ? d / sum : (double)NAN;
+        to->rest[at] = large && d == 0 ? (double)NAN : d - sum;
+        to->ratio[at] = large && d != 0 ? d / sum : (double)NAN;
     }
 }
 

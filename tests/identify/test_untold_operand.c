@@ -51,6 +51,7 @@ enum {
     FACTOR_COLUMNS,
     FACTOR_BOTH,
     NOISE,
+    MOSTLY_ZEROS,
     KINDS
 };
 
@@ -77,6 +78,7 @@ static void compute(struct drawn *x, int kind, double alpha, double beta, uint64
             : kind == FACTOR_COLUMNS ? v * column
             : kind == FACTOR_BOTH    ? v * row * column
             : kind == NOISE          ? uniform(rng, -2, 2)
+            : kind == MOSTLY_ZEROS   ? (i % 16 ? 0 : v)
                                      : v;
         x->d[at] = f32(v);
     }
@@ -86,7 +88,7 @@ START_TEST(operands_are_found)
 {
     static const char *const names[KINDS] = {
         NULL,           "is a multiple",    "for each column", "for each row",
-        "rows of A were", "columns of B were", "rows of A and of columns", NULL
+        "rows of A were", "columns of B were", "rows of A and of columns", NULL, NULL
     };
     static struct drawn x;
     uint64_t rng = test_seed();
