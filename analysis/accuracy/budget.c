@@ -96,6 +96,8 @@ static struct bitcut_gemm gemm_of_output(const struct bitcut_gemm *g, uint32_t *
     struct bitcut_gemm one = *g;
     gemm_set_dense(&one, d, 1, 1, x->k, x->a, x->b, &x->c);
     one.d.format = g->d.format;
+    one.count = 1;
+    one.offsets = NULL;
     if (gemm_has_bias(g)) one.bias = (struct bitcut_matrix){ .at = &x->bias };
     if (x->factors_a.at)
         one.scale_a =

@@ -33,6 +33,7 @@ static const struct option_row options[] = {
       OPTION(gemm_command, kernel, TEXT, "K") },
     OPERAND_OPTIONS(gemm_command),
     EPILOGUE_OPTIONS(gemm_command),
+    ZERO_OPTIONS(gemm_command),
     { "format-d", "format to which D is rounded at the end (default f32)",
       OPTION(gemm_command, setup.files.format_of[MATRIX_D], TEXT, "F") },
     MATRIX_OPTION_OFFSETS(gemm_command, setup.files),

@@ -193,8 +193,8 @@ static int make(struct work *w, const struct context *x)
     w->s.options = &o->setup;
     if (o->input) o->operands.input_a = o->operands.input_b = o->input;
     w->q.any_order = take_any_order(&o->setup);
-    w->q.quantized = w->s.quantized[0].quantizer || w->s.quantized[1].quantizer;
     int status = setup_gemm(&w->s);
+    w->q.quantized = w->s.quantized[0].quantizer || w->s.quantized[1].quantizer;
     if (status == EXIT_GOOD) status = read_d(w, o->d);
     if (status == EXIT_GOOD) status = make_source(w, x);
     if (status == EXIT_GOOD)

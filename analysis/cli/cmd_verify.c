@@ -50,6 +50,7 @@ static size_t seconds_run(const struct verify_options *o)
 static const struct option_row options[] = {
     SETUP_OPTIONS(verify),
     EPILOGUE_OPTIONS(verify),
+    ZERO_OPTIONS(verify),
     { "d", "the result to check", OPTION(verify, d, TEXT, "FILE") },
     MATRIX_OPTIONS_D(verify, setup.files),
     MATRIX_OPTION_OFFSETS(verify, setup.files),
@@ -156,6 +157,9 @@ static const struct option_use uses[] = {
     { "sparse-a",    OF_FILE,          "requires -d, a file"    },
     { "positions-a", OF_FILE,          "requires -d, a file"    },
     EPILOGUE_USES(OF_FILE | OF_CODE,   KERNEL_TAKES_NONE),
+    { "zero-a",  OF_FILE,              "requires -d, a file"    },
+    { "zero-b",  OF_FILE,              "requires -d, a file"    },
+    { "zero-d",  OF_FILE,              "requires -d, a file"    },
     { "alpha",   OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "beta",    OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "m",       OF_KERNELS | OF_CODE, OF_ONE_SHAPE             },

@@ -15,7 +15,7 @@ bool epilogue_options_given(const struct epilogue_options *o)
                                   o->scale_b,  o->format_scale, o->block_a,
                                   o->block_b,  o->quantize_a,   o->quantize_b,
                                   o->clamp };
-    bool any = o->bias_rows || o->scale_d != F32_ONE || o->zero_a || o->zero_b || o->zero_d;
+    bool any = o->bias_rows || o->scale_d != F32_ONE;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) any |= texts[i] != NULL;
     return any;
 }

@@ -56,18 +56,23 @@ struct epilogue_options {
           OPTION(COMMAND, setup.epilogue.scaling, TEXT, "S") },                          \
         { "scale-d", "factor of the step scale-d (default 1)",                           \
           OPTION(COMMAND, setup.epilogue.scale_d, F32, "X") },                           \
-        { "zero-a", "zero point of A, an integer: A stands for A - X (default 0)",       \
-          OPTION(COMMAND, setup.epilogue.zero_a, INT, "X") },                            \
-        { "zero-b", "zero point of B",                                                   \
-          OPTION(COMMAND, setup.epilogue.zero_b, INT, "X") },                            \
-        { "zero-d", "zero point of D, for the step zero-d (default 0)",                  \
-          OPTION(COMMAND, setup.epilogue.zero_d, INT, "X") },                            \
     {                                                                                    \
         "clamp", "limits of the step clamp, as 0,6",                                     \
             OPTION(COMMAND, setup.epilogue.clamp, TEXT, "LOW,HIGH")                      \
     }
 
-/* Whether any of them was given. */
+/* The options of commands that take integers. */
+#define ZERO_OPTIONS(COMMAND)                                                            \
+    { "zero-a", "zero point of A, an integer: A stands for A - X (default 0)",           \
+      OPTION(COMMAND, setup.epilogue.zero_a, INT, "X") },                                \
+        { "zero-b", "zero point of B",                                                   \
+          OPTION(COMMAND, setup.epilogue.zero_b, INT, "X") },                            \
+    {                                                                                    \
+        "zero-d", "zero point of D, for the step zero-d (default 0)",                    \
+            OPTION(COMMAND, setup.epilogue.zero_d, INT, "X")                             \
+    }
+
+/* Whether any of EPILOGUE_OPTIONS was given. */
 bool epilogue_options_given(const struct epilogue_options *o);
 
 /* The same rows in a table of struct option_use. */
@@ -79,8 +84,6 @@ bool epilogue_options_given(const struct epilogue_options *o);
         { "block-a", USES, OTHERWISE }, { "block-b", USES, OTHERWISE },                  \
         { "quantize-a", USES, OTHERWISE }, { "quantize-b", USES, OTHERWISE },            \
         { "scaling", USES, OTHERWISE }, { "scale-d", USES, OTHERWISE },                  \
-        { "zero-a", USES, OTHERWISE }, { "zero-b", USES, OTHERWISE },                    \
-        { "zero-d", USES, OTHERWISE },                                                   \
     {                                                                                    \
         "clamp", USES, OTHERWISE                                                         \
     }

@@ -295,6 +295,16 @@ int setup_expand_c(struct matrix *c, size_t rows, size_t cols)
     return EXIT_GOOD;
 }
 
+/* The option to name where a plan is refused. */
+static const char *extra_option(const struct bitcut_gemm *g)
+{
+    return gemm_has_zeros(g)   ? "--zero-a, --zero-b"
+           : g->sparsity       ? "--sparse-a"
+           : gemm_has_scales(g) || g->scaling ? "--scaling"
+           : gemm_has_bias(g)  ? "--bias"
+                               : "--epilogue";
+}
+
 int setup_extend(struct setup *s, size_t m, size_t n, size_t k)
 {
     struct fault f;
@@ -305,7 +315,7 @@ int setup_extend(struct setup *s, size_t m, size_t n, size_t k)
     if (gemm_take(&taken, &s->gemm, &f) != BITCUT_OK) return fail("--clamp", &f);
     if (epilogue_check_operands(&s->gemm, &f) != BITCUT_OK) return fail("--epilogue", &f);
     if (!gemm_is_extended(&s->gemm)) return EXIT_GOOD;
-    return plan_on_unit(s, &taken, &f) == BITCUT_OK ? EXIT_GOOD : fail("--scaling", &f);
+    return plan_on_unit(s, &taken, &f) == BITCUT_OK ? EXIT_GOOD : fail(extra_option(&s->gemm), &f);
 }
 
 /* Check that a matrix of a file has integers of the format of the unit's operand; round

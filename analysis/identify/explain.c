@@ -190,7 +190,8 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
                               o, f);
     if (status == BITCUT_OK && e->best.sampled) status = finish(e, sample, end, o, f);
     if (status == BITCUT_OK && !e->answer.found)
-        e->untold = untold_operand_find(sample, e->q.alpha, e->q.beta);
+        e->untold = untold_operand_find(sample, problem_is_told(&e->q) ? &e->q.told : NULL,
+                                        e->q.alpha, e->q.beta);
     return status;
 }
 

@@ -3,7 +3,9 @@
 
 #include "lib/base/size.h"
 #include "lib/base/stats.h"
+#include "lib/gemm/epilogue.h"
 #include "lib/number/bits.h"
+#include "lib/number/fma.h"
 
 #include <math.h>
 
@@ -129,35 +131,57 @@ static bool is_bias(const struct outputs *o, enum lines which)
            mostly(o, o->rest, expected, much / 16, 0);
 }
 
+static bool has_factors(const struct bitcut_gemm *g)
+{
+    return gemm_has_scales(g) || g->scale_d != F32_ONE;
+}
+
 static const struct pattern {
     bool (*is)(const struct outputs *o, enum lines which);
     enum lines which;
-    const char *what;
+    bool (*told)(const struct bitcut_gemm *g);
+    const char *what, *otherwise; /* if nothing of the kind was told, and if it was */
 } patterns[] = {
-    { is_factor, ALL, "D is a multiple of the exact result: a factor was not given" },
-    { is_bias, COLUMNS,
+    { is_factor, ALL, has_factors,
+      "D is a multiple of the exact result: a factor was not given",
+      "D is a multiple of the exact result: a factor that was given is not applied, or not "
+      "once" },
+    { is_bias, COLUMNS, gemm_has_bias,
       "D less the exact result is the same in every row: a bias was not "
-      "given, one number for each column" },
-    { is_bias, ROWS,
+      "given, one number for each column",
+      "D less the exact result is the same in every row: the bias that was given is not "
+      "added, or not once" },
+    { is_bias, ROWS, gemm_has_bias,
       "D less the exact result is the same in every column: a bias was not "
-      "given, one number for each row" },
-    { is_factor, ROWS,
+      "given, one number for each row",
+      "D less the exact result is the same in every column: the bias that was given is not "
+      "added, or not once" },
+    { is_factor, ROWS, has_factors,
       "D over the exact result is the same in each row: factors of the "
-      "rows of A were not given" },
-    { is_factor, COLUMNS,
+      "rows of A were not given",
+      "D over the exact result is the same in each row: the factors that were given are "
+      "not applied, or not once" },
+    { is_factor, COLUMNS, has_factors,
       "D over the exact result is the same in each column: factors of "
-      "the columns of B were not given" },
-    { is_factor, BOTH,
+      "the columns of B were not given",
+      "D over the exact result is the same in each column: the factors that were given are "
+      "not applied, or not once" },
+    { is_factor, BOTH, has_factors,
       "D over the exact result is a number of the row times one of the "
-      "column: factors of rows of A and of columns of B were not given" },
+      "column: factors of rows of A and of columns of B were not given",
+      "D over the exact result is a number of the row times one of the column: the factors "
+      "that were given are not applied, or not once" },
 };
 
-const char *untold_operand_find(const struct block *b, uint32_t alpha, uint32_t beta)
+const char *untold_operand_find(const struct block *b, const struct bitcut_gemm *told,
+                                uint32_t alpha, uint32_t beta)
 {
     struct outputs o;
     take(&o, b, alpha, beta);
     if (o.rows < SIDE_MIN || o.cols < SIDE_MIN) return NULL;
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (patterns[i].is(&o, patterns[i].which)) return patterns[i].what;
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        const struct pattern *const p = &patterns[i];
+        if (p->is(&o, p->which)) return told && p->told(told) ? p->otherwise : p->what;
+    }
     return NULL;
 }

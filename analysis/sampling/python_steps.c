@@ -4,12 +4,14 @@
 #include "lib/base/text.h"
 #include "lib/gemm/epilogue.h"
 #include "lib/gemm/plan.h"
+#include "lib/gemm/view.h"
 #include "lib/io/listing.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 struct writer {
     char (*line)[PYTHON_LINE_MAX];
@@ -35,6 +37,14 @@ static void by(struct writer *w, uint32_t factor)
 static void by_alpha(struct writer *w) { by(w, w->g->alpha); }
 static void by_scale_d(struct writer *w) { by(w, w->g->scale_d); }
 
+static void plus_zero_d(struct writer *w)
+{
+    const int zero = (int)w->g->zero_d;
+    if (!zero) return;
+    snprintf(w->line[w->count++], PYTHON_LINE_MAX,
+             "exact, size = exact + %d, size + %d", zero, abs(zero));
+}
+
 /* An operation with a vector that is a column or a row. */
 static void with(struct writer *w, char operation, const char *name, bool column)
 {
@@ -44,15 +54,21 @@ static void with(struct writer *w, char operation, const char *name, bool column
              operation, name, wide, shape, operation, name, wide, shape);
 }
 
-static void by_a(struct writer *w)
+/* One factor is a number. */
+static void by_factors(struct writer *w, const struct bitcut_scales *x, const char *name,
+                       bool column)
 {
-    if (matrix_is_given(&w->g->scale_a.at)) with(w, '*', "scale_a", true);
+    if (!matrix_is_given(&x->at)) return;
+    if (x->lines || x->depth) {
+        with(w, '*', name, column);
+        return;
+    }
+    const struct view v = view_of(&x->at, 0, 1, 1, false);
+    by(w, view_get(&v, 0, 0));
 }
 
-static void by_b(struct writer *w)
-{
-    if (matrix_is_given(&w->g->scale_b.at)) with(w, '*', "scale_b", false);
-}
+static void by_a(struct writer *w) { by_factors(w, &w->g->scale_a, "scale_a", true); }
+static void by_b(struct writer *w) { by_factors(w, &w->g->scale_b, "scale_b", false); }
 
 static void plus_bias(struct writer *w) { with(w, '+', "bias", w->g->bias_rows); }
 
@@ -115,6 +131,7 @@ static void (*const operations[EPILOGUE_STEP_COUNT][OPERATIONS_MAX + 1])(
     [BITCUT_STEP_RELU] = { positive },
     [BITCUT_STEP_CLAMP] = { clamp },
     [BITCUT_STEP_SATURATE] = { to_range },
+    [BITCUT_STEP_ZERO_D] = { plus_zero_d },
 };
 
 /* --- lines ------------------------------------------------------------------------ */

@@ -24,12 +24,12 @@ struct hip_rounding {
 /* Launch: blocks of SPLIT_LINES lines along x, of SPLIT_K of k along y, matrices along z.
    If lines are equilibrated, a block has all of k. */
 struct hip_split {
-    char *words;
+    char *parts;
     const float *from;
     uint64_t prepared_stride, stride; /* bytes, and elements, to the next matrix */
     uint64_t lines, k, ld;
     uint64_t largest_at; /* bytes from the parts to the magnitudes of the lines */
-    uint32_t parts;      /* blocks along y                                */
+    uint32_t blocks;     /* along y                                       */
     int32_t across, count;
     int32_t largest; /* 0: lines are not equilibrated               */
     int32_t target;  /* t of lib/number/equilibrate.h, if lines are equilibrated */

@@ -226,7 +226,7 @@ template <class F, bool NEAREST> DEVICE void split(const struct hip_split &a)
     float x[EACH];
     if (a.largest) exponent = line_exponent(find_largest(a, first, line, p), a.target);
     for (uint64_t start = block_y() * (uint64_t)RUN; start < a.k;
-         start += a.parts * (uint64_t)RUN) {
+         start += a.blocks * (uint64_t)RUN) {
         read_run(x, a, first, start, line, p);
         if (a.largest) {
 #pragma unroll

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { PARTS_MAX = 65535 }; /* largest number of blocks along y; with more, blocks loop */
+enum { BLOCKS_MAX = 65535 }; /* largest number of blocks along y; with more, blocks loop */
 
 static struct hip_rounding rounding_of(const struct bitcut_rounding *r)
 {
@@ -47,7 +47,7 @@ static rt_error start(void *parts, const struct operand *o, size_t matrices,
         .ld = o->matrix->ld,
         .largest = largest != NULL,
         .largest_at = largest ? (uint64_t)((const char *)largest - (char *)parts) : 0,
-        .parts = largest ? 1 : (uint32_t)smaller(runs, PARTS_MAX),
+        .blocks = largest ? 1 : (uint32_t)smaller(runs, BLOCKS_MAX),
         .across = o->across,
         .target = o->target,
         .count = o->split->parts,
@@ -56,7 +56,7 @@ static rt_error start(void *parts, const struct operand *o, size_t matrices,
         .low = rounding_of(split_low(o->split)),
     };
     const struct hip_launch launch = { (unsigned)divide_up(o->lines, SPLIT_LINES),
-                                       x.parts, (unsigned)matrices, SPLIT_THREADS,
+                                       x.blocks, (unsigned)matrices, SPLIT_THREADS,
                                        stream };
     if (!launch.x || !launch.y || !launch.z) return RT_SUCCESS;
     return hip_code_start(kernel_of(o->split), &launch, &x, sizeof x);

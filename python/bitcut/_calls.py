@@ -1145,6 +1145,9 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
     >>> bitcut.advise(a, b, unit="h100").recipe
     'ootomo'
     """
+    if unit in _read("chips").names() and (quantizers or quantize_a or quantize_b):
+        raise BadArgument(f"unit: {unit} is a chip, here its first unit; with quantizers name one of "
+                          "units() that multiplies their elements, or leave the unit open")
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, needs=(),
                  how=("recipe", "unit"), batch=False)
     options, found, g = fresh(AdviceOptions), fresh(_Advice), fresh_gemm()

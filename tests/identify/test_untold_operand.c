@@ -98,7 +98,7 @@ START_TEST(operands_are_found)
         const uint32_t alpha = f32(uniform(&rng, 0.5, 2)), beta = f32(uniform(&rng, -1, 1));
         draw(&x, &rng);
         compute(&x, kind, value_of_float(alpha), value_of_float(beta), &rng);
-        const char *const what = untold_operand_find(&x.block, alpha, beta);
+        const char *const what = untold_operand_find(&x.block, NULL, alpha, beta);
         tried[kind]++;
         found[kind] += what != NULL;
         ck_assert_msg(!what || (names[kind] && strstr(what, names[kind])),
@@ -121,9 +121,9 @@ START_TEST(few_outputs)
     draw(&x, &rng);
     x.block.c = NULL;
     compute(&x, ALL, 1, 0, &rng);
-    ck_assert(untold_operand_find(&x.block, 0x3f800000, 0));
+    ck_assert(untold_operand_find(&x.block, NULL, 0x3f800000, 0));
     x.block.rows = 3;
-    ck_assert(!untold_operand_find(&x.block, 0x3f800000, 0));
+    ck_assert(!untold_operand_find(&x.block, NULL, 0x3f800000, 0));
 }
 END_TEST
 
