@@ -41,7 +41,7 @@ int hip_reaches(const void *at, int device, char *fault);
         .families = families,                                                            \
         .describe = hip_describe,                                                        \
         .run = batch_run,                                                                \
-        .words = gemm_words,                                                             \
+        .parts = gemm_parts,                                                             \
         .split = gemm_split,                                                             \
         .gemm = gemm_run,                                                                \
         .prepare = gemm_prepare,                                                         \
