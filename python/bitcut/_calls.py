@@ -1145,9 +1145,6 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
     >>> bitcut.advise(a, b, unit="h100").recipe
     'ootomo'
     """
-    if unit in _read("chips").names() and (quantizers or quantize_a or quantize_b):
-        raise BadArgument(f"unit: {unit} is a chip, here its first unit; with quantizers name one of "
-                          "units() that multiplies their elements, or leave the unit open")
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, needs=(),
                  how=("recipe", "unit"), batch=False)
     options, found, g = fresh(AdviceOptions), fresh(_Advice), fresh_gemm()
@@ -1155,6 +1152,9 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
     options.want, options.seed = real(want, "want"), integer(seed, "seed", SEED_MAX)
     options.quantize_a, options.quantize_b = map(_quantizer_row, (quantize_a, quantize_b))
     options.quantizers = bool(quantizers)
+    if unit in _read("chips").names() and (quantizers or quantize_a or quantize_b):
+        raise BadArgument(f"unit: {unit} is a chip, here its first unit; with quantizers name one of "
+                          "units() that multiplies their elements, or leave the unit open")
     compute(lib.bitcut_advise, byref(found), byref(g), byref(p.struct), byref(options),
             _threads(threads), keep=(p, found, g, options))
     said, advice = described(g), values(found)

@@ -177,6 +177,15 @@ class Epilogues(Folder):
 
 @needs_numpy
 class Budgets(Folder):
+    def test_batch(self):
+        """The budget of one GEMM of a batch is that of the GEMM alone."""
+        rng = numpy.random.default_rng(9)
+        a = rng.normal(size=(5, M, K)).astype("f4")
+        b = rng.normal(size=(5, K, N)).astype("f4")
+        for i in range(5):
+            self.assertEqual(bitcut.budget(a, b, recipe="plain", unit="h100", index=i).to_dict(),
+                             bitcut.budget(a[i], b[i], recipe="plain", unit="h100").to_dict())
+
     def test_program(self):
         """The program prints the same budget, and the parts of an output add up to its error."""
         rng = numpy.random.default_rng(8)

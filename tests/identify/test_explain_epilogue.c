@@ -5,6 +5,7 @@
 #include "tests/test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { M = 40, N = 24, K = 128, BLOCK = 64, LINES = 40 };

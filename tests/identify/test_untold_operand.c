@@ -113,6 +113,31 @@ START_TEST(operands_are_found)
 }
 END_TEST
 
+/* Of an operand that was given the sentence says that D does not have it. */
+START_TEST(given_operands)
+{
+    static struct drawn x;
+    uint64_t rng = test_seed();
+    struct bitcut_gemm told;
+    bitcut_gemm_init(&told, sizeof told);
+    do draw(&x, &rng);
+    while (x.block.rows < 12 || x.block.cols < 12);
+    x.block.c = NULL;
+    compute(&x, BIAS_COLUMNS, 1, 0, &rng);
+    const char *what = untold_operand_find(&x.block, &told, 0x3f800000, 0);
+    ck_assert_msg(what && strstr(what, "was not given"), "%s", what);
+    told.bias.at = x.c;
+    what = untold_operand_find(&x.block, &told, 0x3f800000, 0);
+    ck_assert_msg(what && strstr(what, "the bias that was given is not added"), "%s", what);
+    compute(&x, FACTOR_ROWS, 1, 0, &rng);
+    what = untold_operand_find(&x.block, &told, 0x3f800000, 0);
+    ck_assert_msg(what && strstr(what, "rows of A were not given"), "%s", what);
+    told.scale_a.at.at = x.c;
+    what = untold_operand_find(&x.block, &told, 0x3f800000, 0);
+    ck_assert_msg(what && strstr(what, "that were given are not applied"), "%s", what);
+}
+END_TEST
+
 /* Few outputs have no pattern. */
 START_TEST(few_outputs)
 {
@@ -127,4 +152,5 @@ START_TEST(few_outputs)
 }
 END_TEST
 
-TEST_MAIN("untold operand", operands_are_found, few_outputs)
+TEST_MAIN("untold operand", operands_are_found, given_operands,
+          few_outputs)
