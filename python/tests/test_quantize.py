@@ -220,7 +220,7 @@ class Advice(Folder):
                 bitcut.advise(self.a, self.b, unit="hopper/mma.m16n8k32.f32.e4m3", **given)
         for given in ({"quantizers": True}, {"quantize_b": "mxfp8"}):
             with self.assertRaisesRegex(bitcut.BadArgument, "h100 is a chip"):
-                bitcut.advise(self.b, self.a, unit="h100", **given)
+                bitcut.advise(self.a, self.b, unit="h100", **given)
 
 
 if __name__ == "__main__":
