@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/gemm_sentence.h"
 
+#include "emu/summation.h"
 #include "emu/unit.h"
 #include "lib/base/table.h"
 #include "lib/base/text.h"
@@ -98,9 +99,11 @@ static void describe_integers(char *text, size_t size, const struct gemm_descrip
         floats |= *s == BITCUT_STEP_FLOAT;
         saturates |= *s == BITCUT_STEP_SATURATE;
     }
-    text_add(text, size, "sums are s32, exact %s; %sD is %s",
-             g->gemm->unit->rounding.overflow == OVERFLOW_WRAP ? "modulo 2^32"
-                                                               : "up to its range",
+    text_add(text, size, "sums are s32, %s; %sD is %s",
+             g->gemm->unit->summation == &sum_saturated
+                 ? "of pairs of products that are limited to s16"
+             : g->gemm->unit->rounding.overflow == OVERFLOW_WRAP ? "exact modulo 2^32"
+                                                                 : "exact up to its range",
              floats ? "converted to FP32; " : "", f->name);
     if (format_is_integer(f) && f->bits < 32)
         text_add(text, size, saturates ? ", limited to its range" : ", modulo 2^%d",

@@ -116,7 +116,8 @@ static void describe_verdict(char *text, size_t size, const void *answer)
 {
     const struct integer_answer *const a = answer;
     if (!a->compared)
-        text_add(text, size, "%zu outputs; sums of integers have no rounding errors", a->total);
+        text_add(text, size, "%zu outputs; not compared with exact integers, as D has other steps",
+                 a->total);
     else if (!a->overflow)
         text_add(text, size, "all %zu outputs are the exact integers", a->total);
     else
