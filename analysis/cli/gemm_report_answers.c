@@ -174,6 +174,9 @@ int gemm_answers_read(struct gemm_answers *a)
     if (status == EXIT_GOOD && !o->d) status = matrix_unread("-d", s->files);
     if (status == EXIT_GOOD && o->c) status = setup_read(&s->c, "-c", o->c, s->files);
     if (status == EXIT_GOOD && o->d) status = setup_read_result(s, &a->d, o->d);
+    if (status == EXIT_GOOD && a->d.format && format_is_integer(a->d.format))
+        return complain("-d", "has integers, which report does not take; use bitcut "
+                              "verify or bitcut explain");
     if (status == EXIT_GOOD) status = check_matrices(a);
     s->input_a = o->a;
     s->input_b = o->b;
