@@ -193,7 +193,7 @@ static void choose_result(struct setup *s)
     const struct epilogue_options *const e = &s->options->epilogue;
     if (!s->takes_integers || !g->unit || !format_is_integer(g->unit->c) || g->d.format ||
         e->scale_a || e->scale_b || e->quantize_a || e->quantize_b ||
-        memchr(g->epilogue, BITCUT_STEP_FLOAT, sizeof g->epilogue))
+        epilogue_has(g->epilogue, BITCUT_STEP_FLOAT))
         return;
     g->d.format = &formats[FORMAT_S32];
 }

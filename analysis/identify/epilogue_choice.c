@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* --- lists of steps --------------------------------------------------------------- */
 
@@ -143,11 +142,6 @@ static void append(unsigned char *to, unsigned char step)
     to[n + 1] = STEP(END);
 }
 
-static bool has_step(const unsigned char *steps, unsigned char step)
-{
-    return memchr(steps, step, length_of(steps)) != NULL;
-}
-
 /* Whether the steps, start and scaling of c->g are those of a choice. */
 static bool is_choice(const struct choices *c, const struct epilogue_choice *x)
 {
@@ -168,7 +162,7 @@ static void add(struct choices *c, bool usual)
         .start = c->g.start, .scaling = c->g.scaling, .usual = usual, .leads = true
     };
     memcpy(now.step, c->g.epilogue, sizeof now.step);
-    now.clips = has_step(now.step, STEP(RELU));
+    now.clips = epilogue_has(now.step, STEP(RELU));
     for (size_t i = 0; i < s->epilogues; i++) {
         if (is_choice(c, &s->epilogue[i])) return;
         now.leads &= s->epilogue[i].scaling != now.scaling;
@@ -181,8 +175,8 @@ static void add(struct choices *c, bool usual)
    before the end, or add +0 to alpha times the product. */
 static bool is_beyond_faults(const struct bitcut_gemm *g, const unsigned char *steps)
 {
-    return has_step(steps, STEP(ROUND)) ||
-           (has_step(steps, STEP(ALPHA_C)) && g->alpha != F32_ONE && !gemm_reads_c(g));
+    return epilogue_has(steps, STEP(ROUND)) ||
+           (epilogue_has(steps, STEP(ALPHA_C)) && g->alpha != F32_ONE && !gemm_reads_c(g));
 }
 
 /* Add a list with the ends that the GEMM may have. */

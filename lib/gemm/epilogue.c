@@ -181,6 +181,12 @@ void epilogue_of(unsigned char to[EPILOGUE_STEPS_MAX], const struct bitcut_gemm 
     *to = BITCUT_STEP_END;
 }
 
+bool epilogue_has(const unsigned char *steps, enum bitcut_step step)
+{
+    while (*steps && *steps != step) steps++;
+    return *steps;
+}
+
 void epilogue_leave_amax(struct bitcut_gemm *g)
 {
     unsigned char *to = g->epilogue;

@@ -155,6 +155,9 @@ void epilogue_write(char text[EPILOGUE_TEXT_MAX],
 /* The steps of a GEMM that gemm_take() accepted, with those for which "fused" stands. */
 void epilogue_of(unsigned char to[EPILOGUE_STEPS_MAX], const struct bitcut_gemm *g);
 
+/* Whether a list has a step. */
+bool epilogue_has(const unsigned char *steps, enum bitcut_step step);
+
 /* Remove the steps that write amax of the caller's GEMM; they change no output. */
 void epilogue_leave_amax(struct bitcut_gemm *g);
 /* The same for s32 sums: BITCUT_STEP_ZEROS comes first if the list does not have it and

@@ -7,21 +7,15 @@
 
 #include <math.h>
 
-static bool has_step(const unsigned char *steps, enum bitcut_step step)
-{
-    while (*steps && *steps != step) steps++;
-    return *steps;
-}
-
 void epilogue_of_integers(unsigned char to[EPILOGUE_STEPS_MAX], const struct bitcut_gemm *g)
 {
     unsigned char all[EPILOGUE_STEPS_MAX];
     const unsigned char *s = all;
     epilogue_of(all, g);
     if (*s == BITCUT_STEP_ZEROS) *to++ = *s++;
-    else if (gemm_has_zeros(g) && !has_step(s, BITCUT_STEP_ZEROS))
+    else if (gemm_has_zeros(g) && !epilogue_has(s, BITCUT_STEP_ZEROS))
         *to++ = BITCUT_STEP_ZEROS;
-    if (!has_step(s, BITCUT_STEP_FLOAT) &&
+    if (!epilogue_has(s, BITCUT_STEP_FLOAT) &&
         (!format_is_integer(matrix_format(&g->d)) || gemm_has_scales(g)))
         *to++ = BITCUT_STEP_FLOAT;
     while ((*to++ = *s++)) continue;

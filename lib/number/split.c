@@ -180,7 +180,7 @@ void split_apply(uint64_t part[SPLIT_PARTS_MAX], const struct bitcut_split *s, u
     split_apply_at(part, s, x, 0);
 }
 
-/* Part i of x at a position, of what is left of x there. */
+/* Part i at a position, from the residual x that the parts before it leave. */
 static uint64_t part_at(const struct bitcut_split *s, int i, uint32_t x,
                         uint64_t position)
 {

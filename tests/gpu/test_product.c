@@ -275,7 +275,7 @@ static void check_parts_given(const struct parts *x, const uint32_t *largest,
     same(stride * sizeof *largest, want->stride, "the stride of the largest");
 }
 
-/* What the kernel was given, but for parts. */
+/* The arguments of the kernel other than the parts. */
 static void check_given(const struct gpu_work *w, const void *own)
 {
     const struct gpu_product *const p = &seen.product;
