@@ -20,20 +20,20 @@
    fraction field, m22 to m0; a subnormal x is not shifted. */
 const struct bitcut_rounding roundings[] = {
     /* clang-format off */
-    /* name, what, direction, bit, overflow, flush, seed, position */
-    [ROUND_RN]     = { "rn",     "to nearest, ties to even",                              TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, FLUSH_NONE, 0, 0 },
-    [ROUND_RNA]    = { "rna",    "to nearest, ties away from zero",                       TO_NEAREST_AWAY,  0, OVERFLOW_IEEE, FLUSH_NONE, 0, 0 },
-    [ROUND_RZ]     = { "rz",     "toward zero",                                           TO_ZERO,          0, OVERFLOW_IEEE, FLUSH_NONE, 0, 0 },
-    [ROUND_RU]     = { "ru",     "toward +infinity",                                      TO_POSITIVE,      0, OVERFLOW_IEEE, FLUSH_NONE, 0, 0 },
-    [ROUND_RD]     = { "rd",     "toward -infinity",                                      TO_NEGATIVE,      0, OVERFLOW_IEEE, FLUSH_NONE, 0, 0 },
-    [ROUND_ODD]    = { "odd",    "to odd",                                                TO_ODD,           0, OVERFLOW_IEEE, FLUSH_NONE, 0, 0 },
-    [ROUND_CUT]    = { "cut",    "bit-cut: the top bits, no subnormals",                  TO_ZERO,          0, OVERFLOW_INF,  true, 0, 0 },
-    [ROUND_RN_FTZ] = { "rn-ftz", "rn, subnormal results become zero",                     TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, FLUSH_SUBNORMAL, 0, 0 },
-    [ROUND_RN_DAZ] = { "rn-daz", "rn, values below the normal range become zero",         TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, FLUSH_BEFORE, 0, 0 },
-    [ROUND_RN_SAT] = { "rn-sat", "rn, values too large become the largest finite value",  TO_NEAREST_EVEN,  0, OVERFLOW_SATURATE, FLUSH_NONE, 0, 0 },
-    [ROUND_FENG21] = { "feng21", "truncate, then up by fraction bit 21",                  BY_BIT,          21, OVERFLOW_IEEE, FLUSH_NONE, 0, 0 },
-    [ROUND_FENG22] = { "feng22", "truncate, then up by fraction bit 22",                  BY_BIT,          22, OVERFLOW_IEEE, FLUSH_NONE, 0, 0 },
-    [ROUND_SR]     = { "sr",     "stochastic: away from zero as likely as the lost part", STOCHASTIC,       0, OVERFLOW_IEEE, FLUSH_NONE, 0, 0 },
+    /* name, what, direction, bit, overflow, flush, seed, position, draws */
+    [ROUND_RN]     = { "rn",     "to nearest, ties to even",                              TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, FLUSH_NONE, 0, 0, NULL },
+    [ROUND_RNA]    = { "rna",    "to nearest, ties away from zero",                       TO_NEAREST_AWAY,  0, OVERFLOW_IEEE, FLUSH_NONE, 0, 0, NULL },
+    [ROUND_RZ]     = { "rz",     "toward zero",                                           TO_ZERO,          0, OVERFLOW_IEEE, FLUSH_NONE, 0, 0, NULL },
+    [ROUND_RU]     = { "ru",     "toward +infinity",                                      TO_POSITIVE,      0, OVERFLOW_IEEE, FLUSH_NONE, 0, 0, NULL },
+    [ROUND_RD]     = { "rd",     "toward -infinity",                                      TO_NEGATIVE,      0, OVERFLOW_IEEE, FLUSH_NONE, 0, 0, NULL },
+    [ROUND_ODD]    = { "odd",    "to odd",                                                TO_ODD,           0, OVERFLOW_IEEE, FLUSH_NONE, 0, 0, NULL },
+    [ROUND_CUT]    = { "cut",    "bit-cut: the top bits, no subnormals",                  TO_ZERO,          0, OVERFLOW_INF, FLUSH_SUBNORMAL, 0, 0, NULL },
+    [ROUND_RN_FTZ] = { "rn-ftz", "rn, subnormal results become zero",                     TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, FLUSH_SUBNORMAL, 0, 0, NULL },
+    [ROUND_RN_DAZ] = { "rn-daz", "rn, values below the normal range become zero",         TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, FLUSH_BEFORE, 0, 0, NULL },
+    [ROUND_RN_SAT] = { "rn-sat", "rn, values too large become the largest finite value",  TO_NEAREST_EVEN,  0, OVERFLOW_SATURATE, FLUSH_NONE, 0, 0, NULL },
+    [ROUND_FENG21] = { "feng21", "truncate, then up by fraction bit 21",                  BY_BIT,          21, OVERFLOW_IEEE, FLUSH_NONE, 0, 0, NULL },
+    [ROUND_FENG22] = { "feng22", "truncate, then up by fraction bit 22",                  BY_BIT,          22, OVERFLOW_IEEE, FLUSH_NONE, 0, 0, NULL },
+    [ROUND_SR]     = { "sr",     "stochastic: away from zero as likely as the lost part", STOCHASTIC,       0, OVERFLOW_IEEE, FLUSH_NONE, 0, 0, NULL },
     { 0 }
     /* clang-format on */
 };
