@@ -1050,8 +1050,11 @@ enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, siz
 struct bitcut_explain_options {
     size_t size;    /* sizeof this struct, as the caller was compiled                   */
     size_t samples; /* number of outputs that confirm a hypothesis; 0: 4096             */
-    double seconds; /* time limit of the search, and again of comparing all of D; 0: 60 */
+    double seconds; /* time limit of the search, and again of comparing all of D; 0: none,
+                       so that the answer does not depend on the machine                */
     uint64_t seed;  /* seed of the sample of outputs                                    */
+    /* Since size 2: */
+    double effort;  /* factor of the work of the search, and of comparing all of D; 0: 1 */
 };
 
 /* Characters of the sentence of an explanation, with the final 0. */
@@ -1086,7 +1089,7 @@ struct bitcut_explanation {
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm() for matrices; D has no
             elements; no GEMM runs on the unit; the size of a struct is unknown;
-            `seconds` is negative or NaN; or A, B and D have integers and the GEMM is a
+            `seconds` or `effort` is negative or NaN; or A, B and D have integers and the GEMM is a
             batch, or has groups, a bias, factors, a start or steps of an epilogue.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.

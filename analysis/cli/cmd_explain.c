@@ -19,6 +19,7 @@ struct explain_command_options {
     const char *device;
     struct option_texts d;
     size_t samples, seconds;
+    uint32_t effort;
     bool verbose;
     struct explain_probe_options probe;
 };
@@ -26,7 +27,7 @@ struct explain_command_options {
 static const struct explain_command_options defaults = {
     .setup = SETUP_BATCH_DEFAULTS,
     .samples = 4096,
-    .seconds = 60,
+    .effort = F32_ONE,
     .probe = { .m = 64, .n = 64, .k = 256, .slices = 1 }
 };
 
@@ -62,8 +63,13 @@ static const struct option_row options[] = {
       OPTION(explain_command, setup.unit, TEXT, "U") },
     { "samples", "number of outputs that confirm a hypothesis (default 4096)",
       OPTION(explain_command, samples, COUNT, "N") },
+    { "effort",
+      "factor of the work of the search, and of the comparison of all of D, as 0.1 or 10 "
+      "(default 1)",
+      OPTION(explain_command, effort, F32, "X") },
     { "seconds",
-      "time limit of the search, and of the comparison of all of D (default 60)",
+      "time limit of the search, and again of the comparison (default 0: none; results "
+      "then do not depend on the machine)",
       OPTION(explain_command, seconds, COUNT, "S") },
     { "probe", "find the summation order of this shell command by running it",
       OPTION(explain_command, probe.command, TEXT, "COMMAND") },
@@ -139,8 +145,8 @@ static int explain(struct explanation *e, struct context *x, const struct proble
     return status;
 }
 
-/* Explain two results, which share the time limit: the second gets the time that the
-   first leaves. */
+/* Explain two results, which share a time limit: the second gets the time that the first
+   leaves. */
 static int explain_two(struct context *x, const struct problem q[2],
                        const struct explain_options *all)
 {
@@ -152,7 +158,8 @@ static int explain_two(struct context *x, const struct problem q[2],
     o.seconds = all->seconds / 2;
     const int first = explain(&e[0], x, &q[0], &o);
     if (first > EXIT_FOUND) return first;
-    o.seconds = fmax(o.seconds, all->seconds - (seconds_now() - start));
+    if (all->seconds > 0)
+        o.seconds = fmax(o.seconds, all->seconds - (seconds_now() - start));
     o.like = &e[0];
     int status = explain(&e[1], x, &q[1], &o);
     if (status <= EXIT_FOUND) {
@@ -171,13 +178,20 @@ static int explain_all(struct context *x, const struct problem *q)
 {
     const struct explain_command_options *const asked = x->own;
     const struct explain_options o = { .samples = asked->samples,
+                                       .effort = value_of_float(asked->effort),
                                        .seconds = (double)asked->seconds,
                                        .seed = x->seed,
                                        .threads = x->threads,
                                        .progress = &x->progress,
                                        .offload = x->offload };
     static struct explanation e;
+    struct fault f;
     x->emitter.verbose = asked->verbose;
+    if (!(o.effort > 0 && o.effort <= EFFORT_MAX)) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "expected a number above 0, at most %d",
+                  EFFORT_MAX);
+        return fail("--effort", &f);
+    }
     if (asked->d.count == 2) return explain_two(x, q, &o);
     const int status = explain(&e, x, q, &o);
     if (status <= EXIT_FOUND) explain_clear(&e);

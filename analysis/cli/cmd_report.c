@@ -39,7 +39,7 @@ static const struct option_row options[] = {
       OPTION(report, one.unit, TEXT, "U") },
     { "want", "required relative error (default 1e-6)",
       OPTION(report, one.want, TEXT, "X") },
-    { "seconds", "time limit for explaining -d (default 60)",
+    { "seconds", "time limit for explaining -d (default 0: none)",
       OPTION(report, one.seconds, TEXT, "S") },
     { "audit", "report on a program: the file written by bitcut run --audit -o FILE",
       OPTION(report, audit, TEXT, "FILE") },

@@ -34,13 +34,8 @@ static const struct verify_options defaults = {
 
 static struct emulating_device device;
 
-/* Defaults of --seconds: for explanations, and for running a kernel of --hsaco. */
-enum { SECONDS_EXPLAIN = 20, SECONDS_RUN = 600 };
-
-static size_t seconds_explain(const struct verify_options *o)
-{
-    return o->seconds == SIZE_MAX ? SECONDS_EXPLAIN : o->seconds;
-}
+/* Default of --seconds for running a kernel of --hsaco. */
+enum { SECONDS_RUN = 600 };
 
 static size_t seconds_run(const struct verify_options *o)
 {
@@ -84,7 +79,7 @@ static const struct option_row options[] = {
       "maximum number of outputs of -d, or of values of --kernel split (default: all)",
       OPTION(verify, samples, COUNT, "N") },
     { "seconds",
-      "time limit for explaining a result that differs (default 20, 0: do not explain) "
+      "time limit for explaining a result that differs (default: none, 0: do not explain) "
       "and for the kernel of --hsaco (default 600)",
       OPTION(verify, seconds, COUNT, "S") },
     BUDGET_OPTIONS(verify),
@@ -217,7 +212,7 @@ static int explain_d(struct verified *v, const struct setup *s, const struct mat
     struct fault f;
     if (problem_tell(&q, &own, &f) != BITCUT_OK) return fail("explain", &f);
     q.steps_told = q.scaling_told = false; /* D may have others */
-    return explain_sentence(v->hypothesis, &q, part, seconds_explain(x->own), x);
+    return explain_sentence(v->hypothesis, &q, part, ((const struct verify_options *)x->own)->seconds, x);
 }
 
 static json_t *describe(const struct verified *v, const struct code_result *code)
@@ -374,7 +369,7 @@ static int run_kernels(struct context *x)
                                          .name = o->kernel,
                                          .shape = { of->m, of->n, of->k },
                                          .samples = o->samples,
-                                         .seconds = seconds_explain(o) };
+                                         .seconds = o->seconds };
     return verify_kernels(x, &what);
 }
 

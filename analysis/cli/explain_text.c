@@ -7,7 +7,8 @@ int explain_sentence(char sentence[SENTENCE_MAX], const struct problem *q,
                      const struct block *part, size_t seconds, const struct context *x)
 {
     const struct explain_options o = { .samples = 4096,
-                                       .seconds = (double)seconds,
+                                       .effort = 0.25,
+                                       .seconds = seconds == SIZE_MAX ? 0 : (double)seconds,
                                        .seed = x->seed,
                                        .threads = x->threads,
                                        .progress = &x->progress,

@@ -35,7 +35,7 @@ static int read_options(struct gemm_answers *a)
     uint32_t want = 0;
     a->alpha = F32_ONE;
     a->beta = o->c ? F32_ONE : 0;
-    a->seconds = 60;
+    a->seconds = 0;
     int status = read_option(&a->alpha, "alpha", OPTION_F32, o->alpha);
     if (status == EXIT_GOOD) status = read_option(&a->beta, "beta", OPTION_F32, o->beta);
     if (status == EXIT_GOOD) status = read_option(&want, "want", OPTION_F32, o->want);

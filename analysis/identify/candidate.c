@@ -253,6 +253,13 @@ enum bitcut_status candidate_run(uint32_t *d, const struct candidate *x,
 
 /* --- comparing -------------------------------------------------------------------- */
 
+double candidate_work(const struct candidate *x, size_t outputs, size_t k)
+{
+    enum { EACH = 1 << 16, SLOW = 16 }; /* only the definition runs faulty instructions */
+    const double products = (double)outputs * (double)k * x->plan.terms;
+    return EACH + products * (x->slipped ? SLOW : 1);
+}
+
 static int compare_parts(const void *x, const void *y)
 {
     const uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
@@ -275,7 +282,7 @@ struct nearness candidate_match(const struct candidate *x, const struct space *s
                                       .scratch = memory ? &memory->scratch : NULL };
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
     const size_t count = b->rows * b->cols;
-    struct nearness near = { 0, INFINITY };
+    struct nearness near = { 0, INFINITY, candidate_work(x, count, b->k) };
     if (candidate_run(scratch, x, s, b, &one, NULL) != BITCUT_OK) return near;
     for (size_t i = 0; i < count; i++) {
         const int64_t apart =

@@ -22,16 +22,16 @@
 static enum bitcut_status choose_best(struct whole *w, struct explanation *e,
                                       const struct explain_options *o, struct fault *f)
 {
-    const double end = seconds_now() + o->seconds;
+    struct effort effort = explain_effort(o, WORK_COMPARE);
     enum bitcut_status status = BITCUT_OK;
     for (size_t i = 0;
          i < e->equals && i < EQUALS_MAX && e->answer.differ && status == BITCUT_OK &&
-         seconds_now() < end && !progress_stopped(o->progress);
+         !effort_is_spent(&effort) && !progress_stopped(o->progress);
          i++) {
         const struct verdict before = e->best;
         struct whole other;
         e->best = e->equal[i];
-        status = whole_compare(&other, e, o, f);
+        status = whole_compare(&other, e, &effort, o, f);
         const size_t differ =
             status == BITCUT_OK && other.x.m == w->x.m ? whole_differ(&other) : SIZE_MAX;
         if (differ < e->answer.differ) {
@@ -46,21 +46,22 @@ static enum bitcut_status choose_best(struct whole *w, struct explanation *e,
     return status;
 }
 
-/* Compare the best hypothesis with as much of D as the time allows. */
+/* Compare the best hypothesis with as much of D as the effort allows. */
 static enum bitcut_status compare_best(struct whole *w, struct explanation *e,
                                        const struct explain_options *o, struct fault *f)
 {
-    enum bitcut_status status = whole_compare(w, e, o, f);
+    struct effort effort = explain_effort(o, WORK_COMPARE);
+    enum bitcut_status status = whole_compare(w, e, &effort, o, f);
     e->answer.compared = w->x.m * w->x.n;
     if (status == BITCUT_OK) e->answer.differ = whole_differ(w);
     return status;
 }
 
 /* Search again on outputs that the best hypothesis does not give, and on a sample with
-   them, until `end`. */
+   them, within the effort. */
 static enum bitcut_status search_again(struct explanation *e,
                                        const struct distinguishing *t,
-                                       const struct block *sample, double end,
+                                       const struct block *sample, struct effort *effort,
                                        const struct explain_options *o, struct fault *f)
 {
     struct block screen, more;
@@ -71,7 +72,7 @@ static enum bitcut_status search_again(struct explanation *e,
     if (status == BITCUT_OK) {
         e->best = (struct verdict){ .sampled = 0 };
         e->equals = 0;
-        status = explain_find(e, &screen, &more, NULL, end - seconds_now(), o, f);
+        status = explain_find(e, &screen, &more, NULL, effort, o, f);
         block_clear(&more);
     }
     block_clear(&screen);
@@ -88,14 +89,14 @@ static bool take_distinguishing(struct distinguishing *t, const struct whole *w)
    more: it gives nearly all, and distinguishing outputs exist. */
 static enum bitcut_status narrow_once(struct whole *w, struct explanation *e,
                                       struct distinguishing *t, bool *more,
-                                      const struct block *sample, double end,
+                                      const struct block *sample, struct effort *effort,
                                       const struct explain_options *o, struct fault *f)
 {
     struct explanation *const before = malloc(sizeof *before);
     struct whole now = { .d = NULL };
     if (!before) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     *before = *e;
-    enum bitcut_status status = search_again(e, t, sample, end, o, f);
+    enum bitcut_status status = search_again(e, t, sample, effort, o, f);
     if (status == BITCUT_OK && e->best.sampled) status = compare_best(&now, e, o, f);
     const bool whole = status == BITCUT_OK && now.x.m == w->x.m;
     *more = whole && take_distinguishing(t, &now);
@@ -117,17 +118,17 @@ static enum bitcut_status narrow_once(struct whole *w, struct explanation *e,
    format, the right one is another order of the same sums: search on these outputs for a
    better one. */
 static enum bitcut_status narrow_down(struct whole *w, struct explanation *e,
-                                      const struct block *sample, double end,
+                                      const struct block *sample, struct effort *effort,
                                       const struct explain_options *o, struct fault *f)
 {
     enum { ROUNDS = 16 };
     struct distinguishing t = { .taken = 0 };
     enum bitcut_status status = BITCUT_OK;
     bool more = problem_is_short(&e->q) && take_distinguishing(&t, w);
-    for (int i = 0; i < ROUNDS && more && seconds_now() < end &&
+    for (int i = 0; i < ROUNDS && more && !effort_is_spent(effort) &&
                     !progress_stopped(o->progress) && status == BITCUT_OK;
          i++)
-        status = narrow_once(w, e, &t, &more, sample, end, o, f);
+        status = narrow_once(w, e, &t, &more, sample, effort, o, f);
     if (more) e->answer.complete = false;
     return status;
 }
@@ -142,16 +143,16 @@ static enum bitcut_status look_at_parts(struct explanation *e, struct whole *w,
     return spread_find(&e->spread, &w->x, e->q.format, f);
 }
 
-/* Compare D with the best hypothesis as far as the time allows, and examine the
+/* Compare D with the best hypothesis as far as the effort allows, and examine the
    differences, unless nearly everything differs.  Hypotheses that give nearly all are
-   improved until `end`. */
+   improved within the effort of the search. */
 static enum bitcut_status finish(struct explanation *e, const struct block *sample,
-                                 double end, const struct explain_options *o,
+                                 struct effort *effort, const struct explain_options *o,
                                  struct fault *f)
 {
     struct whole w;
     enum bitcut_status status = compare_best(&w, e, o, f);
-    if (status == BITCUT_OK) status = narrow_down(&w, e, sample, end, o, f);
+    if (status == BITCUT_OK) status = narrow_down(&w, e, sample, effort, o, f);
     if (status == BITCUT_OK) status = choose_best(&w, e, o, f);
     e->answer.found = e->answer.compared && !e->answer.differ;
     if (status == BITCUT_OK) status = spread_find(&e->spread, &w.x, e->q.format, f);
@@ -181,14 +182,15 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
                                         const struct block *sample,
                                         const struct explain_options *o, struct fault *f)
 {
-    const double end = seconds_now() + o->seconds;
+    struct effort effort = explain_effort(o, WORK_SEARCH);
     e->error = quick_check_error(screen, e->q.alpha, e->q.beta);
     enum bitcut_status status = explain_space_make(&e->space, screen, f);
     if (status == BITCUT_OK && o->like) status = explain_find_like(e, sample, o, f);
     if (status == BITCUT_OK && !e->answer.complete)
-        status = explain_find(e, screen, sample, NULL, is_plain(sample) ? 0 : o->seconds,
-                              o, f);
-    if (status == BITCUT_OK && e->best.sampled) status = finish(e, sample, end, o, f);
+        status = explain_find(e, screen, sample, NULL,
+                              is_plain(sample) ? NULL : &effort, o, f);
+    e->late = effort_is_late(&effort);
+    if (status == BITCUT_OK && e->best.sampled) status = finish(e, sample, &effort, o, f);
     if (status == BITCUT_OK && !e->answer.found)
         e->untold = untold_operand_find(sample, problem_is_told(&e->q) ? &e->q.told : NULL,
                                         e->q.alpha, e->q.beta);

@@ -10,10 +10,12 @@
 
 struct explanation;
 
-/* The effort of the search. */
+/* The options of the search. */
 struct explain_options {
     size_t samples; /* outputs on which hypotheses are confirmed */
-    double seconds; /* time limit of the search, and of the comparison of all outputs */
+    double effort;  /* factor of the work of the search, and of the comparison of all
+                       outputs; 0: 1 */
+    double seconds; /* time limit of both; 0: none */
     uint64_t seed;
     int threads;
     const struct progress *progress;
@@ -24,6 +26,14 @@ struct explain_options {
     const struct block *part; /* D consists of these rows and columns of a larger result,
                                  whose positions are reported; or NULL */
 };
+
+enum { EFFORT_MAX = 1000000 };
+
+/* The effort of an analysis whose work is `work`, with the options. */
+static inline struct effort explain_effort(const struct explain_options *o, double work)
+{
+    return effort_of(work * (o->effort > 0 ? o->effort : 1), o->seconds);
+}
 
 enum {
     EQUALS_MAX = 64,
@@ -54,6 +64,7 @@ struct explanation {
     struct verdict equal[EQUALS_MAX]; /* other hypotheses that give the whole sample */
     size_t equals;
     bool of_integers;           /* explain_integers() has the answer */
+    bool late;                  /* the time limit ended the search, not its work */
     bool interrupted;           /* progress asked to stop; the result is as of then */
     struct box part[PARTS_MAX]; /* regions where D differs from the best hypothesis */
     size_t parts;

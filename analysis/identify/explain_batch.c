@@ -41,8 +41,8 @@ struct agreement {
 
 /* Compare D of *q with the best hypothesis, read as e->q is. */
 static enum bitcut_status compare_one(struct agreement *to, struct explanation *e,
-                                      struct problem q, const struct explain_options *o,
-                                      struct fault *f)
+                                      struct problem q, struct effort *effort,
+                                      const struct explain_options *o, struct fault *f)
 {
     const struct problem kept = e->q;
     struct whole w;
@@ -53,7 +53,7 @@ static enum bitcut_status compare_one(struct agreement *to, struct explanation *
     *to = (struct agreement){ .all = true };
     if (!problem_m(&q) || !problem_n(&q)) return BITCUT_OK;
     e->q = q;
-    const enum bitcut_status status = whole_compare(&w, e, o, f);
+    const enum bitcut_status status = whole_compare(&w, e, effort, o, f);
     e->q = kept;
     if (status == BITCUT_OK) {
         to->compared = w.x.m * w.x.n;
@@ -66,10 +66,12 @@ static enum bitcut_status compare_one(struct agreement *to, struct explanation *
 
 static enum bitcut_status cover_one(struct coverage *c, struct explanation *e,
                                     const struct problem *all, size_t i,
+                                    struct effort *effort,
                                     const struct explain_options *o, struct fault *f)
 {
     struct agreement x;
-    const enum bitcut_status status = compare_one(&x, e, problem_nth(all, i), o, f);
+    const enum bitcut_status status =
+        compare_one(&x, e, problem_nth(all, i), effort, o, f);
     if (status != BITCUT_OK) return status;
     c->compared += x.compared;
     c->differ += x.differ;
@@ -81,8 +83,9 @@ static enum bitcut_status cover_one(struct coverage *c, struct explanation *e,
 
 /* Compare every GEMM except `searched`, whose comparison *e has. */
 static enum bitcut_status cover(struct coverage *c, struct explanation *e,
-                                const struct problem *all, size_t searched, double end,
-                                const struct explain_options *o, struct fault *f)
+                                const struct problem *all, size_t searched,
+                                struct effort *effort, const struct explain_options *o,
+                                struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
     c->explained = e->answer.found;
@@ -91,10 +94,8 @@ static enum bitcut_status cover(struct coverage *c, struct explanation *e,
     c->differ = e->answer.differ;
     c->given[searched] = e->answer.found;
     for (size_t i = 0; i < c->gemms && status == BITCUT_OK && e->best.sampled; i++) {
-        struct explain_options own = *o;
-        own.seconds = end - seconds_now();
-        if (own.seconds <= 0 || progress_stopped(o->progress)) break;
-        if (i != searched) status = cover_one(c, e, all, i, &own, f);
+        if (effort_is_spent(effort) || progress_stopped(o->progress)) break;
+        if (i != searched) status = cover_one(c, e, all, i, effort, o, f);
     }
     return status;
 }
@@ -103,21 +104,21 @@ static enum bitcut_status cover(struct coverage *c, struct explanation *e,
    gives most GEMMs. */
 static enum bitcut_status cover_equals(struct coverage *c, struct explanation *e,
                                        const struct problem *all, size_t searched,
-                                       double end, const struct explain_options *o,
-                                       struct fault *f)
+                                       struct effort *effort,
+                                       const struct explain_options *o, struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
     const size_t equals =
         e->answer.found && !e->parts ? smaller(e->equals, EQUALS_MAX) : 0;
     for (size_t i = 0; i < equals && c->explained < c->gemms && status == BITCUT_OK &&
-                       seconds_now() < end && !progress_stopped(o->progress);
+                       !effort_is_spent(effort) && !progress_stopped(o->progress);
          i++) {
         const struct verdict before = e->best;
         struct coverage other;
         e->best = e->equal[i];
         status = coverage_init(&other, c->gemms, f);
         if (status != BITCUT_OK) return status;
-        status = cover(&other, e, all, searched, end, o, f);
+        status = cover(&other, e, all, searched, effort, o, f);
         if (status == BITCUT_OK && other.explained > c->explained) {
             const struct coverage kept = *c;
             *c = other;
@@ -188,9 +189,9 @@ static enum bitcut_status search_one(struct explanation *e, struct coverage *c,
     if (status != BITCUT_OK) return status;
     status = explain_run(e, &q, o, f);
     if (status != BITCUT_OK) return coverage_clear(c), status;
-    const double end = seconds_now() + o->seconds;
-    status = cover(c, e, all, searched, end, o, f);
-    if (status == BITCUT_OK) status = cover_equals(c, e, all, searched, end, o, f);
+    struct effort effort = explain_effort(o, WORK_COMPARE);
+    status = cover(c, e, all, searched, &effort, o, f);
+    if (status == BITCUT_OK) status = cover_equals(c, e, all, searched, &effort, o, f);
     if (status == BITCUT_OK) return status;
     explain_clear(e);
     coverage_clear(c);
@@ -222,6 +223,7 @@ static bool can_take(const struct problem *all, unsigned taken)
    it. A wrong stride has this effect. */
 static enum bitcut_status try_neighbour(bool *found, struct explanation *e,
                                         const struct problem *all, size_t i, size_t j,
+                                        struct effort *effort,
                                         const struct explain_options *o, struct fault *f)
 {
     const struct problem own = problem_nth(all, i), other = problem_nth(all, j);
@@ -234,7 +236,7 @@ static enum bitcut_status try_neighbour(bool *found, struct explanation *e,
         if (neighbours[n].taken & TAKES_B) q.b = other.b;
         if (neighbours[n].taken & TAKES_C) q.c = other.c;
         if (q.a.rows != own.a.rows || q.a.cols != own.a.cols) continue;
-        status = compare_one(&x, e, q, o, f);
+        status = compare_one(&x, e, q, effort, o, f);
         if (status != BITCUT_OK) break;
         *found = x.all;
         if (*found)
@@ -248,15 +250,15 @@ static enum bitcut_status try_neighbours(bool *found, struct explanation *e,
                                          const struct problem *all, size_t i,
                                          const struct explain_options *o, struct fault *f)
 {
-    const double end = seconds_now() + o->seconds / 4;
+    struct effort effort = explain_effort(o, WORK_COMPARE);
     enum bitcut_status status = BITCUT_OK;
     *found = false;
     for (size_t d = 1; d < all->gemms && !*found && status == BITCUT_OK &&
-                       seconds_now() < end && !progress_stopped(o->progress);
+                       !effort_is_spent(&effort) && !progress_stopped(o->progress);
          d++) {
-        if (i >= d) status = try_neighbour(found, e, all, i, i - d, o, f);
+        if (i >= d) status = try_neighbour(found, e, all, i, i - d, &effort, o, f);
         if (i + d < all->gemms && !*found && status == BITCUT_OK)
-            status = try_neighbour(found, e, all, i, i + d, o, f);
+            status = try_neighbour(found, e, all, i, i + d, &effort, o, f);
     }
     e->other_gemm = i;
     return status;

@@ -17,15 +17,18 @@ static enum bitcut_status take_options(struct explain_options *to,
 {
     struct bitcut_explain_options o = { .size = sizeof o };
     if (from) {
-        const enum bitcut_status status = struct_check("options", from->size, sizeof o, f);
+        static const size_t older[2] = { offsetof(struct bitcut_explain_options, effort) };
+        const enum bitcut_status status =
+            struct_check_since("options", from->size, sizeof o, older, f);
         if (status != BITCUT_OK) return status;
-        o = *from;
+        memcpy(&o, from, from->size);
     }
-    if (threads < 0 || !(o.seconds >= 0))
+    if (threads < 0 || !(o.seconds >= 0) || !(o.effort >= 0))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "threads and seconds must not be negative");
+                         "threads, seconds and effort must not be negative");
     *to = (struct explain_options){ .samples = o.samples ? o.samples : 4096,
-                                    .seconds = o.seconds > 0 ? o.seconds : 60,
+                                    .effort = o.effort,
+                                    .seconds = o.seconds,
                                     .seed = o.seed,
                                     .threads = threads,
                                     .progress = progress_of_thread() };

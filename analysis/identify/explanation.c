@@ -371,7 +371,10 @@ static void describe_looked(char *text, size_t size, const void *answer)
     const struct explanation *const e = answer;
     text_add(text, size, "%zu of %zu outputs; %zu hypotheses%s; %.2g s",
              e->answer.compared, e->answer.total, e->answer.tried,
-             e->answer.complete ? "" : ", not all of them within --seconds", e->seconds);
+             e->answer.complete ? ""
+             : e->late          ? ", not all of them within --seconds"
+                                : ", not all of them within --effort",
+             e->seconds);
 }
 
 static void describe_device(char *text, size_t size, const void *answer)

@@ -3,7 +3,6 @@
 
 #include "analysis/identify/distinguishing_output.h"
 #include "analysis/identify/fault.h"
-#include "lib/base/clock.h"
 #include "lib/base/size.h"
 
 #include <math.h>
@@ -264,10 +263,11 @@ static enum bitcut_status search_on(struct confirmation *c, const struct block *
 
 enum bitcut_status explain_find(struct explanation *e, const struct block *screen,
                                 const struct block *sample, const struct hypothesis *base,
-                                double seconds, const struct explain_options *o,
+                                struct effort *effort, const struct explain_options *o,
                                 struct fault *f)
 {
     struct search *const s = calloc(1, sizeof *s);
+    struct effort unlimited = effort_of(INFINITY, 0);
     struct confirmation c = { .e = e,
                               .sample = sample,
                               .all = { .threads = o->threads,
@@ -280,9 +280,10 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
     enum bitcut_status status = BITCUT_NO_MEMORY;
     if (s && c.scratch) {
         *s = (struct search){ .space = &e->space,
+                              .sample = sample,
                               .base = base,
-                              .end = seconds > 0 ? seconds_now() + seconds : INFINITY,
-                              .as_they_are = seconds == 0,
+                              .effort = effort ? effort : &unlimited,
+                              .as_they_are = !effort,
                               .threads = o->threads,
                               .settled = base ? NULL : is_right_in_part,
                               .progress = o->progress };
@@ -295,12 +296,13 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
     return status;
 }
 
-bool hypothesis_carry(struct hypothesis *h, const struct space *to,
-                      const struct space *from)
+bool hypothesis_carry(struct hypothesis *h, struct space *to, const struct space *from)
 {
     const struct kernel_fault_choice c = from->fault[h->at[AXIS_FAULT]];
-    if (to->k != from->k || to->units != from->units || h->at[AXIS_ORDER] >= to->orders ||
-        (h->at[AXIS_EPILOGUE] && to->format != from->format))
+    if (to->k != from->k || to->units != from->units ||
+        (h->at[AXIS_ORDER] && to->format != from->format) ||
+        (h->at[AXIS_EPILOGUE] && to->format != from->format) ||
+        !explain_space_share_orders(to, from))
         return false;
     if (!c.row) return true;
     for (size_t i = 1; i < to->faults && !c.row->of_ranges; i++)

@@ -24,21 +24,20 @@ enum bitcut_status window_take(struct block *to, const struct problem *q, struct
                                size_t rows, size_t cols, uint64_t seed, uint64_t stream,
                                struct fault *f);
 
-/* Search, within the time limit, for hypotheses that give all of the screen and of the
-   sample; with 0 seconds only unchanged recipes are tried.  The search starts from `base`
-   only, or from everything if that is NULL.  Sets the best hypothesis, its equals, the
+/* Search, within the effort, for hypotheses that give all of the screen and of the
+   sample; without an effort (NULL) only unchanged recipes are tried.  The search starts
+   from `base` only, or from everything if that is NULL.  Sets the best hypothesis, its equals, the
    number tried, and whether the search was complete.  Returns BITCUT_NO_MEMORY if memory
    runs out. */
 enum bitcut_status explain_find(struct explanation *e, const struct block *screen,
                                 const struct block *sample, const struct hypothesis *base,
-                                double seconds, const struct explain_options *o,
+                                struct effort *effort, const struct explain_options *o,
                                 struct fault *f);
 
 /* Translate a hypothesis from one space to another space of the same problem, which may
-   have other ranges of k and therefore other faults.  Returns false if the other space
-   does not have it. */
-bool hypothesis_carry(struct hypothesis *h, const struct space *to,
-                      const struct space *from);
+   have other ranges of k and therefore other faults, and which receives its suggested
+   orders.  Returns false if the other space does not have the hypothesis. */
+bool hypothesis_carry(struct hypothesis *h, struct space *to, const struct space *from);
 
 /* Try the explanation of o->like, and the equals of that explanation. */
 enum bitcut_status explain_find_like(struct explanation *e, const struct block *sample,

@@ -83,12 +83,17 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
                                       struct fault *f);
 void explain_space_clear(struct space *s);
 
-/* Add the orders with lanes within the slices of an order of the space, as another kernel
-   of the same library may use them for partial tiles.  BITCUT_NO_MEMORY leaves the space
-   as it was. */
-enum bitcut_status explain_space_add_lanes(struct space *s,
-                                           const struct bitcut_order *slices,
-                                           struct fault *f);
+/* Whether a number of lanes is tried with a reduction.  Two lanes have only one sum. */
+bool joins_lanes(int reduction, int lanes);
+
+/* Add orders to the space.  BITCUT_NO_MEMORY leaves the space as it was. */
+enum bitcut_status explain_space_add_orders(struct space *s,
+                                            const struct bitcut_order *order,
+                                            size_t count, struct fault *f);
+
+/* Add to a space the orders that were added to another space of the same problem; those
+   that it has already are the first of them.  False: no memory. */
+bool explain_space_share_orders(struct space *to, const struct space *from);
 
 struct candidate;
 
@@ -240,7 +245,12 @@ enum bitcut_status candidate_run(uint32_t *d, const struct candidate *x,
 struct nearness {
     size_t matched;  /* outputs with the same bits */
     double distance; /* median distance of the other outputs, in ulps of FP32 */
+    double work;     /* work of computing them (effort.h) */
 };
+
+/* The work of computing `outputs` outputs of a candidate, about: every product of parts,
+   and what each candidate costs besides. */
+double candidate_work(const struct candidate *x, size_t outputs, size_t k);
 
 /* Results that candidates on the same block can share.  All zeros at first;
    candidate_forget() releases it. */

@@ -357,20 +357,23 @@ static enum bitcut_status try_all(struct search_of_integers *s, struct fault *f)
                      s->x->d.cols);
 }
 
-/* Compare the best hypothesis with D, row after row, until `end`. */
-static void compare_all(struct explanation *e, struct search_of_integers *s, double end,
-                        const struct explain_options *o)
+/* Compare the best hypothesis with D, row after row, within the
+   effort. */
+static void compare_all(struct explanation *e, struct search_of_integers *s,
+                        struct effort effort, const struct explain_options *o)
 {
     const struct hypothesis_of_integers *const h = &s->best;
     sizes_of(s, h->transposed);
     for (size_t i = 0; i < s->m && !progress_stopped(o->progress) &&
-                       (!i || seconds_now() < end);
-         i++)
+                       (!i || !effort_is_spent(&effort));
+         i++) {
+        effort.spent += (double)s->n * (double)s->k;
         for (size_t j = 0; j < s->n; j++) {
             e->answer.differ += result_of(h->result, value_of(s, h, i, j)) !=
                                 element(&s->x->d, h->transposed[2], i, j);
             e->answer.compared++;
         }
+    }
 }
 
 /* --- the answer ------------------------------------------------------------------- */
@@ -467,7 +470,7 @@ enum bitcut_status explain_integers(struct explanation *e, const struct integer_
                                     const struct explain_options *o, struct fault *f)
 {
     struct search_of_integers s = { .x = x };
-    const double start = seconds_now();
+    const struct effort effort = explain_effort(o, WORK_COMPARE);
     const size_t most = s.x->a.rows > s.x->a.cols ? s.x->a.rows : s.x->a.cols;
     enum bitcut_status status = check(&s, &e->q, f);
     if (status != BITCUT_OK) return status;
@@ -476,7 +479,7 @@ enum bitcut_status explain_integers(struct explanation *e, const struct integer_
     if (!s.row || !s.col) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     if (status == BITCUT_OK) status = try_all(&s, f);
     if (status == BITCUT_OK) {
-        if (s.best.matched) compare_all(e, &s, start + o->seconds, o);
+        if (s.best.matched) compare_all(e, &s, effort, o);
         conclude(e, &s);
         e->of_integers = true;
         e->error = NAN;

@@ -53,12 +53,12 @@ static enum bitcut_status unless_stopped(enum bitcut_status status,
 }
 
 enum bitcut_status whole_compare(struct whole *w, const struct explanation *e,
-                                 const struct explain_options *o, struct fault *f)
+                                 struct effort *effort, const struct explain_options *o,
+                                 struct fault *f)
 {
     enum { PANELS = 16 };
     const size_t m = problem_m(&e->q), n = problem_n(&e->q),
                  panel = divide_up(m, PANELS) < 64 ? 64 : divide_up(m, PANELS);
-    const double end = seconds_now() + o->seconds;
     *w = (struct whole){ .x = { .n = n } };
     w->d = memory_allocate(m, n * sizeof *w->d);
     w->h = memory_allocate(m, n * sizeof *w->h);
@@ -67,8 +67,9 @@ enum bitcut_status whole_compare(struct whole *w, const struct explanation *e,
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the result");
     enum bitcut_status status = BITCUT_OK;
     while (status == BITCUT_OK && w->x.m < m && !progress_stopped(o->progress) &&
-           (!w->x.m || seconds_now() < end)) {
+           (!w->x.m || !effort_is_spent(effort))) {
         const size_t to = smaller(w->x.m + panel, m);
+        effort->spent += candidate_work(&e->best.x, (to - w->x.m) * n, problem_k(&e->q));
         status = compare_rows(w, e, w->x.m, to, o, f);
         if (status == BITCUT_OK) w->x.m = to;
     }
@@ -226,7 +227,8 @@ static enum bitcut_status take_if_all(struct whole *w, struct explanation *e,
         e->best = before;
         return BITCUT_OK;
     }
-    const enum bitcut_status status = whole_compare(&now, e, o, f);
+    struct effort effort = explain_effort(o, WORK_COMPARE);
+    const enum bitcut_status status = whole_compare(&now, e, &effort, o, f);
     if (status == BITCUT_OK && now.x.m == w->x.m && !whole_differ(&now)) {
         const struct whole old = *w;
         *w = now;
@@ -238,12 +240,34 @@ static enum bitcut_status take_if_all(struct whole *w, struct explanation *e,
     return status;
 }
 
+/* Add the orders with lanes within the slices of an order of the space, as another kernel
+   of the same library may use them for partial tiles. */
+static enum bitcut_status add_lanes(struct space *s, const struct bitcut_order *slices,
+                                    struct fault *f)
+{
+    static const int lanes[] = { 2, 3, 4, 6, 8, 12, 16 };
+    enum { LANES = sizeof lanes / sizeof *lanes, CHUNKS = 4, REDUCTIONS = 4 };
+    struct bitcut_order order[LANES * CHUNKS * REDUCTIONS];
+    size_t count = 0;
+    for (int i = 0; i < LANES; i++)
+        for (int turn = 1; turn < 1 << CHUNKS; turn *= 2)
+            for (int r = BITCUT_ASCENDING; r <= BITCUT_HALVES; r++) {
+                if (!joins_lanes(r, lanes[i])) continue;
+                struct bitcut_order o = *slices;
+                o.lanes = lanes[i];
+                o.chunk = turn;
+                o.reduction = (enum bitcut_reduction)r;
+                order[count++] = o;
+            }
+    return explain_space_add_orders(s, order, count, f);
+}
+
 /* The changes of the same recipe on the same unit that give a box. */
 static enum bitcut_status explain_part(struct box *box, struct whole *w,
                                        struct explanation *e,
                                        const struct explain_options *o, struct fault *f)
 {
-    enum { SECONDS = 5 };
+    struct effort effort = explain_effort(o, WORK_REGION);
     struct explanation *const part = calloc(1, sizeof *part);
     struct block b;
     if (!part) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
@@ -251,10 +275,12 @@ static enum bitcut_status explain_part(struct box *box, struct whole *w,
     enum bitcut_status status = take_part(&b, w, box, &e->q, f);
     if (status != BITCUT_OK) return free(part), status;
     status = explain_space_make(&part->space, &b, f);
+    if (status == BITCUT_OK && !explain_space_share_orders(&part->space, &e->space))
+        status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for more orders");
     if (status == BITCUT_OK)
-        status = explain_space_add_lanes(&part->space, &e->best.x.gemm.order, f);
+        status = add_lanes(&part->space, &e->best.x.gemm.order, f);
     if (status == BITCUT_OK)
-        status = explain_find(part, &b, &b, &e->best.h, SECONDS, o, f);
+        status = explain_find(part, &b, &b, &e->best.h, &effort, o, f);
     if (status == BITCUT_OK) status = take_if_all(w, e, part, o, f);
     if (status == BITCUT_OK && e->answer.differ)
         status = write_part_field(box, w, e, part, o, f);

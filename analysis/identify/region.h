@@ -14,11 +14,12 @@ struct whole {
 
 void whole_clear(struct whole *w);
 
-/* Compute the best hypothesis for as many rows as the time allows, and at least for the
+/* Compute the best hypothesis for as many rows as the effort allows, and at least for the
    first ones.  A stop ends the computation, and is no failure.  Returns BITCUT_NO_MEMORY;
    even then there is something to clear. */
 enum bitcut_status whole_compare(struct whole *w, const struct explanation *e,
-                                 const struct explain_options *o, struct fault *f);
+                                 struct effort *effort, const struct explain_options *o,
+                                 struct fault *f);
 
 /* How many outputs differ. */
 size_t whole_differ(const struct whole *w);

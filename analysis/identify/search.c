@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/identify/search.h"
 
+#include "analysis/identify/order_suggestion.h"
 #include "analysis/identify/search_stage.h"
-#include "lib/base/clock.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
 
@@ -99,22 +99,26 @@ static struct nearness nearness_of(const struct walk *w, const struct candidate 
     enum { SHARE = 4 };
     const size_t count = w->few.rows * w->few.cols;
     struct nearness few = match(w, x, 0);
-    if (SHARE * few.matched >= count) return match(w, x, 1);
+    if (SHARE * few.matched >= count) {
+        struct nearness all = match(w, x, 1);
+        all.work += few.work;
+        return all;
+    }
     few.matched = few.matched * w->s->screen->rows * w->s->screen->cols / count;
     return few;
 }
 
-static void try_one(const struct walk *w, const struct basis *b, size_t index,
-                    size_t turn)
+/* Try a hypothesis, the one with number `turn`. */
+static void try_hypothesis(const struct walk *w, struct hypothesis h, size_t turn)
 {
     struct search *s = w->s;
     struct candidate x;
-    const struct hypothesis h = level_nth(s, b->h, w->level, index);
-    if (!level_tries(s, w->level, b, &h) || !candidate_make(&x, s->space, h)) return;
+    if (!candidate_make(&x, s->space, h)) return;
     const struct nearness near = nearness_of(w, &x);
 #pragma omp critical(explain_keep)
     {
         s->tried++;
+        s->effort->spent += near.work;
         keep(s,
              (struct finding){ h, near.matched, w->level, turn, near.distance, false });
         keep_near(
@@ -122,28 +126,54 @@ static void try_one(const struct walk *w, const struct basis *b, size_t index,
     }
 }
 
-/* Try hypotheses of the bases [from, to) at a level.  Returns false if the time is over,
-   or there was a stop. */
-static bool try_some(const struct walk *w, size_t from, size_t to)
+static void try_one(const struct walk *w, const struct basis *b, size_t index,
+                    size_t turn)
 {
-    const size_t each = level_size(w->s, w->level), size = (to - from) * each;
+    const struct hypothesis h = level_nth(w->s, b->h, w->level, index);
+    if (level_tries(w->s, w->level, b, &h)) try_hypothesis(w, h, turn);
+}
+
+/* Whether the search has to end; `work`: also if its work is spent, which only counts
+   between portions of hypotheses, so that the portions are the same for any number of
+   threads. */
+static bool is_over(const struct search *s, bool work)
+{
+    return progress_stopped(s->progress) ||
+           (work ? effort_is_spent(s->effort) : effort_is_late(s->effort));
+}
+
+/* Try hypotheses [i, end) of the bases from `from` on. */
+static void try_portion(const struct walk *w, size_t from, size_t each, size_t i,
+                        size_t end)
+{
     bool over = false;
 #pragma omp parallel for schedule(dynamic, 16)                                           \
-    num_threads(threads_for(w->s->threads, size))
-    for (size_t i = 0; i < size; i++) {
-        const size_t at = from + i / each;
+    num_threads(threads_for(w->s->threads, end - i))
+    for (size_t n = i; n < end; n++) {
+        const size_t at = from + n / each;
         bool now;
 #pragma omp atomic read
         now = over;
         if (now) continue;
-        try_one(w, &w->basis[at], i % each,
-                ((size_t)w->level << 48) + at * each + i % each);
-        if (!progress_stopped(w->s->progress) && (i % 64 || seconds_now() < w->s->end))
-            continue;
+        try_one(w, &w->basis[at], n % each,
+                ((size_t)w->level << 48) + at * each + n % each);
+        if (n % 64 || !is_over(w->s, false)) continue;
 #pragma omp atomic write
         over = true;
     }
-    return !over;
+}
+
+/* Try hypotheses of the bases [from, to) at a level.  Returns false if the search has to
+   end. */
+static bool try_some(const struct walk *w, size_t from, size_t to)
+{
+    enum { PORTION = 512 };
+    const size_t each = level_size(w->s, w->level), size = (to - from) * each;
+    for (size_t i = 0; i < size; i += PORTION) {
+        try_portion(w, from, each, i, smaller(i + PORTION, size));
+        if (is_over(w->s, true)) return false;
+    }
+    return true;
 }
 
 /* --- bases ------------------------------------------------------------------------ */
@@ -177,25 +207,26 @@ static double measure_basis(const struct walk *w, size_t index)
 #pragma omp critical(explain_keep)
     {
         s->tried++;
+        s->effort->spent += near.work;
         keep(s, (struct finding){ h, near.matched, 0, index, near.distance, false });
     }
     return near.distance;
 }
 
-/* Returns false if the time is over, or there was a stop; some are not measured then. */
+/* Returns false if the search has to end; some are not measured then. */
 static bool measure_bases(const struct walk *w)
 {
     const struct search *const s = w->s;
     bool over = false;
 #pragma omp parallel for schedule(dynamic) num_threads(threads_for(s->threads, w->bases))
     for (size_t i = 0; i < w->bases; i++) {
-        const bool now = progress_stopped(s->progress) || seconds_now() >= s->end;
+        const bool now = is_over(s, false);
         w->basis[i].distance = now ? NAN : measure_basis(w, i);
         if (!now) continue;
 #pragma omp atomic write
         over = true;
     }
-    return !over;
+    return !over && !is_over(s, true);
 }
 
 /* Bases that are not far come first; among them recorded units, then the nearest. */
@@ -297,7 +328,7 @@ static void try_equals(const struct walk *w, struct hypothesis h, size_t from)
 static bool try_level(struct walk *w, int level, size_t bases, explain_accept *accept,
                       void *context)
 {
-    enum { CHUNK = 1024 };
+    enum { CHUNK = 1024, PARTS = 1000 };
     struct search *const s = w->s;
     const size_t each = level_size(s, level), step = each ? divide_up(CHUNK, each) : 1;
     w->level = level;
@@ -309,7 +340,8 @@ static bool try_level(struct walk *w, int level, size_t bases, explain_accept *a
         if (f) try_equals(w, f->h, end);
         if (f) return true;
     }
-    progress_report(s->progress, (size_t)level + 1, LEVELS);
+    progress_report(s->progress, (size_t)(s->effort->spent / s->effort->work * PARTS),
+                    PARTS);
     return false;
 }
 
@@ -411,7 +443,7 @@ static bool try_elsewhere(struct walk *w, explain_accept *accept, void *context)
     for (size_t i = 0; i < count && !s->cut_short; i++) {
         if (!is_promising(s, &near[i])) continue;
         try_equals(w, near[i].h, 0);
-        s->cut_short = progress_stopped(s->progress) || seconds_now() >= s->end;
+        s->cut_short = is_over(s, true);
         if (accepted(s, accept, context, (size_t)w->level << 48)) return true;
     }
     return false;
@@ -446,13 +478,67 @@ static bool try_nearly_right(struct walk *w, explain_accept *accept, void *conte
     return false;
 }
 
+/* --- suggested orders ------------------------------------------------------------- */
+
+/* Numbers of suggested hypotheses are above those of bases, and below those of levels. */
+enum { SUGGESTED_FROM = 24 };
+
+/* Try the orders from `from` on with one basis. */
+static void try_orders(struct walk *w, const struct hypothesis *basis, size_t from)
+{
+    const size_t count = w->s->space->orders - from;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_for(w->s->threads, count))
+    for (size_t i = 0; i < count; i++) {
+        struct hypothesis h = *basis;
+        h.at[AXIS_ORDER] = (uint16_t)(from + i);
+        try_hypothesis(w, h, ((size_t)1 << SUGGESTED_FROM) + from + i);
+    }
+}
+
+/* Try the orders that the rounding errors of the sample suggest for a basis. */
+static bool try_suggested_for(struct walk *w, const struct basis *b,
+                              explain_accept *accept, void *context)
+{
+    struct search *const s = w->s;
+    struct candidate x;
+    struct bitcut_order order[SUGGESTED_ORDERS_MAX];
+    const size_t from = s->space->orders;
+    if (b->h.at[AXIS_ORDER] || b->h.at[AXIS_FAULT] || !candidate_make(&x, s->space, b->h) ||
+        !orders_are_suggested(s->sample, &x))
+        return false;
+    const size_t count = orders_suggest(order, s->sample, &x, s->threads);
+    if (explain_space_add_orders(s->space, order, count, NULL) != BITCUT_OK) return false;
+    try_orders(w, &b->h, from);
+    const struct finding *const f =
+        accepted(s, accept, context, (size_t)1 << SUGGESTED_FROM);
+    for (size_t i = 0; f && i < w->bases; i++) {
+        struct hypothesis h = w->basis[i].h;
+        h.at[AXIS_ORDER] = f->h.at[AXIS_ORDER];
+        if (&w->basis[i] != b && !h.at[AXIS_FAULT])
+            try_hypothesis(w, h, ((size_t)2 << SUGGESTED_FROM) + i);
+    }
+    return f != NULL;
+}
+
+static bool try_suggested(struct walk *w, explain_accept *accept, void *context)
+{
+    struct search *const s = w->s;
+    for (size_t i = 0; i < w->bases && !s->cut_short; i++) {
+        if (try_suggested_for(w, &w->basis[i], accept, context)) return true;
+        s->cut_short = is_over(s, true);
+    }
+    return false;
+}
+
 static void try_all(struct walk *w, explain_accept *accept, void *context)
 {
     struct search *const s = w->s;
     s->cut_short = !measure_bases(w);
     sort_bases(w);
     if (accepted(s, accept, context, 0) || s->as_they_are || s->dull) return;
-    if (try_nearly_right(w, accept, context)) return;
+    if (try_suggested(w, accept, context) || (s->settled && s->settled(s, context)) ||
+        try_nearly_right(w, accept, context))
+        return;
     mark_first(w);
     const size_t kinds = bring_kinds(w);
     if (try_first(w, kinds, 1, LEVEL_ORDERS, accept, context) ||

@@ -4,6 +4,7 @@
 #ifndef BITCUT_ANALYSIS_IDENTIFY_SEARCH_H
 #define BITCUT_ANALYSIS_IDENTIFY_SEARCH_H
 
+#include "analysis/identify/effort.h"
 #include "analysis/identify/hypothesis.h"
 
 enum { FINDINGS_MAX = 512, NEAR_MAX = 8, RECIPES_MAX = 64 };
@@ -31,9 +32,10 @@ struct search {
     /* NULL; or whether the best finding, which does not give all of the block, explains
        the remaining outputs elsewhere: then the search ends. */
     bool (*settled)(const struct search *s, void *context);
-    const struct space *space;
+    struct space *space;        /* to which suggested orders are added */
     const struct block *screen; /* outputs on which every hypothesis is tried */
-    double end;                 /* end of the search, by seconds_now() */
+    const struct block *sample; /* outputs that suggest orders */
+    struct effort *effort;      /* what the search may do, and has done */
     bool as_they_are;           /* only recipes without any change */
     int threads;
     const struct progress *progress;
@@ -45,7 +47,7 @@ struct search {
     double as_it_stands[RECIPES_MAX]; /* the same without a fault */
     bool first; /* changed parts are tried on one unit of a recipe only */
     size_t tried;
-    bool cut_short; /* ended by the time limit, by a stop, or by `dull` */
+    bool cut_short; /* ended by the effort, by a stop, or by `dull` */
     bool dull;      /* set by the caller: too many hypotheses give all of this block, and
                        another block should be tried */
     /* the best, most outputs first, then the earliest */

@@ -99,7 +99,7 @@ static void describe_counts(char *text, const struct explanation *e)
                  explain_noun(&e->q));
     if (e->answer.compared < e->answer.total)
         text_add(text, SENTENCE_MAX, " (D has %zu%s)", e->answer.total,
-                 e->interrupted ? "" : "; more seconds look at more");
+                 e->interrupted ? "" : "; more --effort looks at more");
     if (may_be_chance(e))
         text_add(text, SENTENCE_MAX,
                  ", which may be chance: results in %s have %d bits, and %zu hypotheses "
@@ -151,10 +151,16 @@ void explain_describe_nearest(char *text, size_t size, const void *answer)
     text_add(text, size, "%s", nearest);
 }
 
+/* What ended a search that is not complete. */
+static const char *limit_of(const struct explanation *e)
+{
+    return e->answer.complete ? "" : e->late ? " in the seconds given" : " within --effort";
+}
+
 static void describe_none(char *text, const struct explanation *e)
 {
     text_add(text, SENTENCE_MAX, "No hypothesis gives D, of %zu tried%s", e->answer.tried,
-             e->answer.complete ? "" : " in the seconds given");
+             limit_of(e));
     if (e->untold) text_add(text, SENTENCE_MAX, "; %s", e->untold);
 }
 
@@ -230,7 +236,7 @@ static void describe_some(char *text, const struct explanation *e)
                  "No hypothesis gives D of a whole %s, of %zu tried%s; the nearest of "
                  "%s %zu is ",
                  explain_noun(&e->q), e->answer.tried,
-                 e->answer.complete ? "" : " in the seconds given", explain_noun(&e->q),
+                 limit_of(e), explain_noun(&e->q),
                  e->searched);
         name_hypothesis(text, e);
     }

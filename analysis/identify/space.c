@@ -177,8 +177,7 @@ static void add_halved_slices(struct list *l, size_t k)
                   .balance_tail = halves[i] });
 }
 
-/* Whether a number of lanes is tried with a reduction.  Two lanes have only one sum. */
-static bool joins_lanes(int reduction, int lanes)
+bool joins_lanes(int reduction, int lanes)
 {
     return reduction == BITCUT_ASCENDING || reduction == BITCUT_TREE ||
            (reduction == BITCUT_HALVES && lanes > 2);
@@ -345,27 +344,25 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
     return BITCUT_OK;
 }
 
-enum bitcut_status explain_space_add_lanes(struct space *s,
-                                           const struct bitcut_order *slices,
-                                           struct fault *f)
+enum bitcut_status explain_space_add_orders(struct space *s,
+                                            const struct bitcut_order *order,
+                                            size_t count, struct fault *f)
 {
-    static const int lanes[] = { 2, 3, 4, 6, 8, 12, 16 };
     struct list l = { s->order, s->orders, s->orders, sizeof *s->order, false };
-    for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++)
-        for (int turn = 1; turn <= 8; turn *= 2)
-            for (int r = BITCUT_ASCENDING; r <= BITCUT_HALVES; r++) {
-                if (!joins_lanes(r, lanes[i])) continue;
-                struct bitcut_order o = *slices;
-                o.lanes = lanes[i];
-                o.chunk = turn;
-                o.reduction = (enum bitcut_reduction)r;
-                list_add(&l, &o);
-            }
+    for (size_t i = 0; i < count && l.count < UINT16_MAX; i++) list_add(&l, &order[i]);
     s->order = l.at;
     if (l.failed)
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for more orders");
     s->orders = l.count;
     return BITCUT_OK;
+}
+
+bool explain_space_share_orders(struct space *to, const struct space *from)
+{
+    const size_t had = to->orders;
+    return had >= from->orders ||
+           explain_space_add_orders(to, from->order + had, from->orders - had, NULL) ==
+               BITCUT_OK;
 }
 
 void explain_space_clear(struct space *s)

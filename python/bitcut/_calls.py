@@ -1071,8 +1071,8 @@ class Explanation(Result):
 
 
 def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None,
-            samples: int = 0, seconds: float = 0.0, seed: int = 1, threads: int = 0,
-            **given) -> Explanation:
+            samples: int = 0, effort: float = 1.0, seconds: float = 0.0, seed: int = 1,
+            threads: int = 0, **given) -> Explanation:
     """Find what computed D: the recipe, the unit, the order of k, the epilogue and the fault.
 
     Without `epilogue` and `start`, and without `scaling`, these are searched for.
@@ -1086,7 +1086,9 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
              recipe: the only recipe to try; None: all
              unit: the only unit to try; None: all
              samples: number of outputs to search on; 0: 4096
-             seconds: time limit of the search, and again of the comparison; 0: 60
+             effort: factor of the work of the search, and of the comparison
+             seconds: time limit of the search, and again of the comparison; 0: none, so that the answer
+                 does not depend on the machine
              seed: seed that chooses the sample
              threads: number of threads; 0: one for each processor
              given: c, alpha, beta, bias, factors, scale_d, clamp, epilogue, start, scaling, offsets,
@@ -1103,7 +1105,8 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
                  how=("recipe", "unit", "epilogue", "start", "scaling"))
     options, found, g = fresh(ExplainOptions), fresh(_Explanation), fresh_gemm()
     options.samples = integer(samples, "samples", DIMENSION_MAX)
-    options.seconds, options.seed = real(seconds, "seconds"), integer(seed, "seed", SEED_MAX)
+    options.effort, options.seconds = real(effort, "effort"), real(seconds, "seconds")
+    options.seed = integer(seed, "seed", SEED_MAX)
     compute(lib.bitcut_explain, byref(found), byref(g), byref(p.struct), byref(options),
             _threads(threads), keep=(p, found, g, options))
     return Explanation(line=line_of(g), **values(found))

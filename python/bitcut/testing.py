@@ -76,23 +76,23 @@ def _too_weak_zero(what: str) -> TestTooWeak:
 # --- what is asserted ----------------------------------------------------------------------
 
 
-def _explained(d, a, b, recipe: str, unit: str, given: dict, seconds: float) -> str:
+def _explained(d, a, b, recipe: str, unit: str, given: dict, effort: float) -> str:
     """What computed it, if that can be said: a fault of the recipe on the unit, or else anything."""
-    if not seconds:
+    if not effort:
         return ""
     few = {key: given[key] for key in WHAT if key in given}
     steps = {key: given[key] for key in STEPS if key in given}
     try:
-        found = explain(d, a, b, recipe=recipe, unit=unit, seconds=seconds / 2, **steps, **few)
+        found = explain(d, a, b, recipe=recipe, unit=unit, effort=effort / 2, **steps, **few)
         found = found or explain(d, a, b, recipe=recipe if steps else None,
-                                 unit=unit if steps else None, seconds=seconds / 2, **few)
+                                 unit=unit if steps else None, effort=effort / 2, **few)
         return "\n  explain: " + found.text
     except Error as error:
         return f"\n  explain: {error}"
 
 
 def assert_gemm(d: Any, a: Any, b: Any, *, recipe: str, unit: str, weak: bool = False,
-                seconds: float = 5.0, **given):
+                effort: float = 0.25, **given):
     """Assert that D equals a recipe on a unit, bit for bit.
 
     Args:    d: the result to test, (m, n) or (count, m, n), of any type that gemm() takes
@@ -101,7 +101,7 @@ def assert_gemm(d: Any, a: Any, b: Any, *, recipe: str, unit: str, weak: bool = 
              recipe: a name of recipes()
              unit: a name of units() or chips()
              weak: accept a test that a wrong kernel would pass
-             seconds: time limit of the explanation in the message; 0: no explanation
+             effort: effort of the explanation in the message, as of explain(); 0: no explanation
              given: all other arguments of gemm(), such as c, order and format_a
     Returns: None
     Raises:  AssertionError: a bit differs; the message has the number of outputs that differ, the first
@@ -114,7 +114,7 @@ def assert_gemm(d: Any, a: Any, b: Any, *, recipe: str, unit: str, weak: bool = 
     __tracebackhide__ = True  # pytest shows the line of the test
     found = verify(d, a, b, recipe=recipe, unit=unit, **given)
     if not found:
-        raise AssertionError(str(found) + _explained(d, a, b, recipe, unit, given, seconds))
+        raise AssertionError(str(found) + _explained(d, a, b, recipe, unit, given, effort))
     if weak:
         return
     if not found.compared:
@@ -170,7 +170,7 @@ def _beyond(v, t: Tolerances, batch: bool) -> list:
 
 def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
                       order: OrderLike = "any", runs: int = 0, false_alarm: float = 0.0,
-                      seed: int = 1, weak: bool = False, seconds: float = 5.0, **given):
+                      seed: int = 1, weak: bool = False, effort: float = 0.25, **given):
     """Assert that the errors of D are those of a correct kernel.
 
     There is a limit for each output and one for all together; NaN and infinities exceed both.  A correct D
@@ -198,7 +198,7 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
              false_alarm: fraction of correct results that may exceed a limit; 0: 1e-6
              seed: seed of the runs
              weak: accept a test that a wrong kernel would pass
-             seconds: time limit of the explanation in the message; 0: no explanation
+             effort: effort of the explanation in the message, as of explain(); 0: no explanation
              given: all other arguments of gemm(), such as c, order and format_a
     Returns: None
     Raises:  AssertionError: an error exceeds its limit; the message has the error, the limit and its
@@ -225,7 +225,7 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
     if wrong:
         raise AssertionError(f"D is not close to {recipe} on {unit}: " + "; ".join(wrong)
                              + _derivation(t, false_alarm, order, format)
-                             + _explained(d, a, b, recipe, unit, given, seconds))
+                             + _explained(d, a, b, recipe, unit, given, effort))
     if weak:
         return
     if of_zeros >= look(d, "D").count:
