@@ -72,7 +72,7 @@ static enum bitcut_status search_again(struct explanation *e,
     if (status == BITCUT_OK) {
         e->best = (struct verdict){ .sampled = 0 };
         e->equals = 0;
-        status = explain_find(e, &screen, &more, NULL, effort, o, f);
+        status = explain_find(e, &screen, &more, &more, NULL, effort, o, f);
         block_clear(&more);
     }
     block_clear(&screen);
@@ -187,7 +187,7 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
     enum bitcut_status status = explain_space_make(&e->space, screen, f);
     if (status == BITCUT_OK && o->like) status = explain_find_like(e, sample, o, f);
     if (status == BITCUT_OK && !e->answer.complete)
-        status = explain_find(e, screen, sample, NULL,
+        status = explain_find(e, screen, sample, sample, NULL,
                               is_plain(sample) ? NULL : &effort, o, f);
     e->late = effort_is_late(&effort);
     if (status == BITCUT_OK && e->best.sampled) status = finish(e, sample, &effort, o, f);

@@ -262,7 +262,8 @@ static enum bitcut_status search_on(struct confirmation *c, const struct block *
 }
 
 enum bitcut_status explain_find(struct explanation *e, const struct block *screen,
-                                const struct block *sample, const struct hypothesis *base,
+                                const struct block *sample, const struct block *traced,
+                                const struct hypothesis *base,
                                 struct effort *effort, const struct explain_options *o,
                                 struct fault *f)
 {
@@ -280,7 +281,7 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
     enum bitcut_status status = BITCUT_NO_MEMORY;
     if (s && c.scratch) {
         *s = (struct search){ .space = &e->space,
-                              .sample = sample,
+                              .traced = traced,
                               .base = base,
                               .effort = effort ? effort : &unlimited,
                               .as_they_are = !effort,

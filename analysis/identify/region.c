@@ -105,16 +105,18 @@ static bool column_differs(const struct whole *w, const struct box *box, size_t 
     return any;
 }
 
-/* Some of the rows and columns of a box that have differences. */
+enum { PART_MAX = 64 };
+
+/* At most that many of the rows and columns of a box that have differences. */
 static enum bitcut_status take_part(struct block *b, const struct whole *w,
-                                    const struct box *box, const struct problem *q,
+                                    const struct box *box, size_t rows_max,
+                                    size_t cols_max, const struct problem *q,
                                     struct fault *f)
 {
-    const size_t rows_most = screen_rows(q);
-    size_t row[4], col[SCREEN_COLS], rows = 0, cols = 0;
-    for (size_t i = box->row; i < box->row_end && rows < rows_most; i++)
+    size_t row[PART_MAX], col[PART_MAX], rows = 0, cols = 0;
+    for (size_t i = box->row; i < box->row_end && rows < rows_max; i++)
         if (row_differs(w, box, i)) row[rows++] = i;
-    for (size_t j = box->col; j < box->col_end && cols < SCREEN_COLS; j++)
+    for (size_t j = box->col; j < box->col_end && cols < cols_max; j++)
         if (column_differs(w, box, j)) col[cols++] = j;
     return block_take(b, q, row, rows, col, cols, f);
 }
@@ -269,24 +271,27 @@ static enum bitcut_status explain_part(struct box *box, struct whole *w,
 {
     struct effort effort = explain_effort(o, WORK_REGION);
     struct explanation *const part = calloc(1, sizeof *part);
-    struct block b;
+    struct block b, traced = { 0 };
     if (!part) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     part->q = e->q;
-    enum bitcut_status status = take_part(&b, w, box, &e->q, f);
+    enum bitcut_status status =
+        take_part(&b, w, box, screen_rows(&e->q), SCREEN_COLS, &e->q, f);
     if (status != BITCUT_OK) return free(part), status;
-    status = explain_space_make(&part->space, &b, f);
+    status = take_part(&traced, w, box, PART_MAX, PART_MAX, &e->q, f);
+    if (status == BITCUT_OK) status = explain_space_make(&part->space, &b, f);
     if (status == BITCUT_OK && !explain_space_share_orders(&part->space, &e->space))
         status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for more orders");
     if (status == BITCUT_OK)
         status = add_lanes(&part->space, &e->best.x.gemm.order, f);
     if (status == BITCUT_OK)
-        status = explain_find(part, &b, &b, &e->best.h, &effort, o, f);
+        status = explain_find(part, &b, &b, &traced, &e->best.h, &effort, o, f);
     if (status == BITCUT_OK) status = take_if_all(w, e, part, o, f);
     if (status == BITCUT_OK && e->answer.differ)
         status = write_part_field(box, w, e, part, o, f);
     explain_space_clear(&part->space);
     free(part);
     block_clear(&b);
+    block_clear(&traced);
     return status;
 }
 

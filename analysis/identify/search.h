@@ -34,7 +34,7 @@ struct search {
     bool (*settled)(const struct search *s, void *context);
     struct space *space;        /* to which suggested orders are added */
     const struct block *screen; /* outputs on which every hypothesis is tried */
-    const struct block *sample; /* outputs that suggest orders */
+    const struct block *traced; /* outputs whose rounding errors suggest orders */
     struct effort *effort;      /* what the search may do, and has done */
     bool as_they_are;           /* only recipes without any change */
     int threads;
