@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""JSON of gemm and verify for random GEMMs.  Run by gemm_json.sh in an empty folder.
+
+The keys are compared with the options that were drawn; then a GEMM is asked for with options
+made from the keys alone, and must give the same D."""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+
+SEED = int(os.environ.get("BITCUT_SEED", 5))
+RUNS = int(os.environ.get("BITCUT_RUNS", 60))
+draw = np.random.default_rng(SEED)
+count = 0
+KEYS = """epilogue steps start scaling format_d bias scale_a scale_b scale_d clamp zero_a zero_b
+    zero_d sparse_a alpha beta""".split()
+
+
+def check(what, wrong):
+    global count
+    count += 1
+    print(f"{'not ' if wrong else ''}ok {count} - {what}")
+    if wrong:
+        print("#", ascii(wrong)[:900], f"(BITCUT_SEED={SEED})", flush=True)
+
+
+def bitcut(*words):
+    return subprocess.run(["bitcut", *map(str, words)], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False)
+
+
+def chance(share=0.5):
+    return draw.random() < share
+
+
+def matrix(path, rows, cols, integers):
+    values = draw.integers(-9, 10, (rows, cols)) if integers else draw.standard_normal((rows, cols))
+    np.save(path, values.astype("f4"))
+    return path
+
+
+class Case:
+    """Options of a GEMM, and what its JSON must say."""
+
+    def __init__(self):
+        self.integers = chance(0.4)
+        m, n, k = (int(x) for x in draw.integers(1, 9, 3))
+        self.sparse = not self.integers and chance(0.3)
+        k = 4 * k if self.sparse else k
+        unit = ["turing/mma.m8n8k16.s32.s8" if self.integers else "hopper/mma.m16n8k16.f32.f16"]
+        a = np.load(matrix("a.npy", m, k, self.integers))
+        if self.sparse:
+            a[:, 0::4] = a[:, 2::4] = 0
+            np.save("a.npy", a)
+        self.base = ["--recipe", "plain", "--unit", *unit, "-a", "a.npy", "-b",
+                     matrix("b.npy", k, n, self.integers)]
+        if self.sparse:
+            self.base += ["--sparse-a"]
+        self.files, self.numbers, self.steps, self.want = [], [], [], {}
+        self.want["sparse_a"] = {"positions": False} if self.sparse else None
+        self.add_operands(m, n)
+        self.add_steps()
+
+    def add_operands(self, m, n):
+        want = self.want
+        want["bias"] = want["scale_a"] = want["scale_b"] = None
+        if chance():
+            rows = chance()
+            self.files += ["--bias", matrix("bias.npy", 1, m if rows else n, self.integers)]
+            self.files += ["--bias-rows"] if rows else []
+            want["bias"] = {"format": "f32", "of": "row" if rows else "column"}
+        if chance():
+            each = m > 1 and chance()
+            self.files += ["--scale-a", matrix("sa.npy", m, 1, False) if each else "0.75"]
+            want["scale_a"] = {"format": "f32", "rows": 1 if each or m == 1 else 0, "k": 0}
+        if chance(0.3):
+            self.files += ["--scale-b", "1.25"]
+            want["scale_b"] = {"format": "f32", "columns": None, "k": 0}
+        want["zero_a"] = want["zero_b"] = 0 if self.integers else None
+        for key in ("zero_a", "zero_b"):
+            if self.integers and chance(0.4):
+                want[key] = int(draw.integers(1, 9))
+                self.numbers += [f"--{key.replace('_', '-')}", want[key]]
+
+    def add_steps(self):
+        want, has = self.want, self.want.get
+        want["scale_d"] = want["clamp"] = want["zero_d"] = None
+        want["format_d"] = str(draw.choice(["f32", "s8"] if self.integers else
+                                           ["f32", "f16", "bf16", "e4m3"]))
+        steps = []
+        if chance(0.3):  # no list at all
+            self.numbers += ["--format-d", want["format_d"]]
+            return
+        if self.integers:
+            steps += ["float"]
+        steps += [str(draw.choice(["fused", "scales+alpha+bias"] if has("scale_a") and has("bias")
+                                  else ["fused"]))]
+        if chance(0.4):
+            steps += ["scale-d"]
+            want["scale_d"] = float(draw.choice([0.5, 3.0]))
+            self.numbers += ["--scale-d", want["scale_d"]]
+        if chance(0.4):
+            steps += ["clamp"]
+            want["clamp"] = {"low": -1.5, "high": float(draw.choice([2.0, 6.0]))}
+            self.numbers += ["--clamp=-1.5,%g" % want["clamp"]["high"]]
+        if self.integers and chance():
+            steps += ["zero-d"]
+            want["zero_d"] = int(draw.integers(-9, 10))
+            self.numbers += [f"--zero-d={want['zero_d']}"]
+        steps += [str(s) for s in draw.permutation(["relu", "round", "saturate"])[:draw.integers(0, 3)]]
+        if chance(0.3) and has("bias") and not self.integers and steps[0] == "fused":
+            self.numbers += ["--start", "bias"]
+        self.steps = ["--epilogue", "+".join(steps)]
+        self.numbers += ["--format-d", want["format_d"]]
+
+
+def again(row):
+    """Numbers, start and steps, from JSON alone."""
+    words = ["--epilogue", row["steps"], "--start", row["start"], "--scaling", row["scaling"],
+             "--format-d", row["format_d"]]
+    for key in ("scale_d", "zero_a", "zero_b", "zero_d"):
+        if row[key] is not None:
+            words += [f"--{key.replace('_', '-')}={row[key]}"]
+    if row["clamp"]:
+        words += [f"--clamp={row['clamp']['low']},{row['clamp']['high']}"]
+    return words
+
+
+def differs(case):
+    """What is wrong; None: the GEMM is refused."""
+    first = [*case.base, *case.files, *case.numbers, *case.steps]
+    done = bitcut("gemm", *first, "-o", "d.npy", "--json")
+    if done.returncode == 2:
+        return None
+    row = json.loads(done.stdout)
+    wrong = [(k, row.get(k), v) for k, v in case.want.items()
+             if k != "scale_b" and row.get(k, "missing") != v]
+    if (row["scale_b"] is None) != (case.want["scale_b"] is None):
+        wrong += [("scale_b", row["scale_b"])]
+    implied = row["steps"].startswith(("zeros", "float"))
+    if not case.steps and (row["epilogue"] == "fused") == implied:
+        wrong += [("epilogue", row["epilogue"], row["steps"])]
+    other = bitcut("gemm", *case.base, *case.files, *again(row), "-o", "e.npy", "--json")
+    if other.returncode:
+        wrong += [("again", other.stderr)]
+    elif open("d.npy", "rb").read() != open("e.npy", "rb").read():
+        wrong += [("another D", row["steps"], first)]
+    checked = bitcut("verify", *first, "-d", "d.npy", "--json", "--seconds", 0)
+    if checked.returncode:
+        wrong += [("verify", checked.stderr)]
+    else:
+        said = json.loads(checked.stdout)
+        wrong += [("verify", k, said.get(k), row[k]) for k in KEYS if said.get(k, "-") != row[k]]
+    return wrong
+
+
+ran = refused = 0
+wrong = []
+while ran < RUNS and refused < 20 * RUNS:
+    case = Case()
+    found = differs(case)
+    if found is None:
+        refused += 1
+        continue
+    ran += 1
+    wrong += found
+print(f"# {ran} GEMMs, {refused} refused, seed {SEED}")
+check("the keys of gemm and verify are the GEMM, and give the same D", wrong or ran < RUNS)
+print(f"1..{count}")
