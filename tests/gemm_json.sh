@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The JSON of gemm and verify names every operand and step of the GEMM, and a GEMM built from
-# this JSON alone gives the same D (tests/gemm_json_check.py).
+# The JSON of gemm and verify names every operand and step of the GEMM, a GEMM built from this JSON
+# alone gives the same D, and the errors are those of the whole GEMM (tests/gemm_json_check.py).
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

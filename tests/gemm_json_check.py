@@ -2,7 +2,8 @@
 """JSON of gemm and verify for random GEMMs.  Run by gemm_json.sh in an empty folder.
 
 The keys are compared with the options that were drawn; then a GEMM is asked for with options
-made from the keys alone, and must give the same D."""
+made from the keys alone, and must give the same D.  The errors of results in f32 and f16 are
+those of the GEMM that NumPy computes with 64 bits of significand, step by step."""
 
 import json
 import os
@@ -128,10 +129,66 @@ def again(row):
     return words
 
 
+# The largest values of formats; and steps in exact arithmetic: of v and of its magnitude, the sum
+# of the absolute values of all terms.
+LARGEST = {"f32": float(np.finfo("f4").max), "f16": 65504.0}
+
+
+def extras(case):
+    """The bias, and the product of the factors of each output."""
+    option = dict(zip(case.files, case.files[1:]))
+    bias = np.load("bias.npy").astype("g") if case.want["bias"] else np.zeros((1, 1), "g")
+    if case.want["bias"] and case.want["bias"]["of"] == "row":
+        bias = bias.T
+    a = option.get("--scale-a", "1")
+    factor = np.load(a).astype("g") if a.endswith(".npy") else np.longdouble(a)
+    return bias, factor * np.longdouble(option.get("--scale-b", "1"))
+
+
+def exact(case, row):
+    a, b = np.load("a.npy").astype("g"), np.load("b.npy").astype("g")
+    bias, factor = extras(case)
+    v, size = a @ b, abs(a) @ abs(b)
+    if row["start"] == "bias":
+        v, size = v + bias, size + abs(bias)
+    for step in row["steps"].split("+"):
+        if step == "scales":
+            v, size = v * factor, size * abs(factor)
+        elif step == "bias":
+            v, size = v + bias, size + abs(bias)
+        elif step == "scale-d":
+            v, size = v * row["scale_d"], size * row["scale_d"]
+        elif step == "clamp":
+            v = np.clip(v, row["clamp"]["low"], row["clamp"]["high"])
+        elif step == "relu":
+            v = np.maximum(v, 0)
+        elif step == "saturate":
+            v = np.clip(v, -LARGEST[row["format_d"]], LARGEST[row["format_d"]])
+        else:
+            assert step in ("alpha", "c", "round"), step
+    return v, size
+
+
+def near(got, want):
+    return abs(got - want) <= 1e-9 * abs(want) + 1e-18
+
+
+def errors_differ(case, row, d):
+    v, size = exact(case, row)
+    error = abs(d.astype("g") - v)
+    unit = 2.0 ** (11 if row["format_d"] == "f16" else 24)
+    norm = np.sqrt((v * v).sum())
+    want = {"relres": np.sqrt((error * error).sum()) / norm if norm else 0,
+            "backward_max": (error[size > 0] / size[size > 0]).max(initial=0) * unit}
+    return [(k, row[k], str(x), row["steps"]) for k, x in want.items()
+            if not near(row[k] if row[k] != "inf" else np.inf, x) and (norm or k != "relres")]
+
+
 def differs(case):
     """What is wrong; None: the GEMM is refused."""
     first = [*case.base, *case.files, *case.numbers, *case.steps]
-    done = bitcut("gemm", *first, "-o", "d.npy", "--json")
+    reference = ["--reference", "mpfr"] if chance() and not case.integers else []
+    done = bitcut("gemm", *first, *reference, "-o", "d.npy", "--json")
     if done.returncode == 2:
         return None
     row = json.loads(done.stdout)
@@ -142,6 +199,8 @@ def differs(case):
     implied = row["steps"].startswith(("zeros", "float"))
     if not case.steps and (row["epilogue"] == "fused") == implied:
         wrong += [("epilogue", row["epilogue"], row["steps"])]
+    if not case.integers and row["format_d"] in LARGEST:
+        wrong += errors_differ(case, row, np.load("d.npy"))
     other = bitcut("gemm", *case.base, *case.files, *again(row), "-o", "e.npy", "--json")
     if other.returncode:
         wrong += [("again", other.stderr)]

@@ -391,11 +391,19 @@ enum bitcut_status gemm_data_judge(struct judge *j, const struct gemm_data *p,
                                    const struct bitcut_gemm *g,
                                    const struct gemm_options *options, struct fault *f)
 {
+    return gemm_data_judge_by(j, &references[0], p, g, options, f);
+}
+
+enum bitcut_status gemm_data_judge_by(struct judge *j, const struct reference *reference,
+                                      const struct gemm_data *p,
+                                      const struct bitcut_gemm *g,
+                                      const struct gemm_options *options, struct fault *f)
+{
     const struct exact_update update = { g->alpha, g->beta, p->c.at };
     const bool extended = gemm_is_extended(g);
     struct bitcut_gemm own = *g;
-    enum bitcut_status status = judge_init(j, &references[0], &p->a, &p->b,
-                                           extended ? NULL : &update, options, f);
+    enum bitcut_status status =
+        judge_init(j, reference, &p->a, &p->b, extended ? NULL : &update, options, f);
     if (status != BITCUT_OK) return status;
     gemm_data_set(&own, p, NULL);
     own.d.format = j->comparison.format = g->d.format;

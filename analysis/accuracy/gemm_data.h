@@ -80,6 +80,14 @@ enum bitcut_status gemm_data_judge(struct judge *j, const struct gemm_data *p,
                                    const struct bitcut_gemm *g,
                                    const struct gemm_options *options, struct fault *f);
 
+/* The same by a reference, which is exact if the GEMM has a bias, factors, a start or
+   other steps. */
+enum bitcut_status gemm_data_judge_by(struct judge *j, const struct reference *reference,
+                                      const struct gemm_data *p,
+                                      const struct bitcut_gemm *g,
+                                      const struct gemm_options *options,
+                                      struct fault *f);
+
 /* D of g, a GEMM on a unit, on one thread: FP32 encodings, rounded to the format of g's
    D; or before this rounding, which is the last one. */
 enum bitcut_status gemm_data_run(uint32_t *d, const struct gemm_data *p,
