@@ -247,8 +247,7 @@ void gemm_describe_quantization(char *text, size_t size, const void *answer)
 
 /* --- matrices --------------------------------------------------------------------- */
 
-/* The update, such as "2 A B + 0.5 C + bias". */
-static void describe_update(char *text, size_t size, const struct bitcut_gemm *g)
+void gemm_describe_update(char *text, size_t size, const struct bitcut_gemm *g)
 {
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
     char alpha[NUMBER_SAID_MAX], beta[NUMBER_SAID_MAX];
@@ -273,7 +272,7 @@ static void describe_operand(char *text, size_t size, const char *name, size_t r
 void gemm_describe_matrices(char *text, size_t size, const void *answer)
 {
     const struct gemm_description *const g = answer;
-    describe_update(text, size, g->gemm);
+    gemm_describe_update(text, size, g->gemm);
     if (g->is_batch)
         text_add(text, size, ", %zu GEMM%s", g->count, g->count == 1 ? "" : "s");
     describe_operand(text, size, "D", g->m, g->n, NULL);

@@ -7,6 +7,8 @@ those of the GEMM that NumPy computes with 64 bits of significand, step by step.
 
 import json
 import os
+import re
+import shlex
 import subprocess
 
 import numpy as np
@@ -194,6 +196,9 @@ def differs(case):
     row = json.loads(done.stdout)
     wrong = [(k, row.get(k), v) for k, v in case.want.items()
              if k != "scale_b" and row.get(k, "missing") != v]
+    extended = case.steps or any(case.want[k] for k in ("bias", "scale_a", "scale_b"))
+    if not case.integers and (row["grade_text"] is None) != bool(extended):
+        wrong += [("grade_text", row["grade_text"], row["steps"])]
     if (row["scale_b"] is None) != (case.want["scale_b"] is None):
         wrong += [("scale_b", row["scale_b"])]
     implied = row["steps"].startswith(("zeros", "float"))
@@ -215,16 +220,58 @@ def differs(case):
     return wrong
 
 
-ran = refused = 0
-wrong = []
-while ran < RUNS and refused < 20 * RUNS:
-    case = Case()
-    found = differs(case)
-    if found is None:
-        refused += 1
-        continue
-    ran += 1
-    wrong += found
-print(f"# {ran} GEMMs, {refused} refused, seed {SEED}")
-check("the keys of gemm and verify are the GEMM, and give the same D", wrong or ran < RUNS)
+def advice_differs(case):
+    """The error of advise is that of the GEMM which its line `check` computes."""
+    if case.integers or case.sparse:
+        return None
+    operands = case.base[case.base.index("-a"):]
+    words = ["advise", *operands, *case.files, *case.numbers, *case.steps, "--unit", "h100",
+             "--recipe", str(draw.choice(["plain", "ootomo"])), "--want", 100]
+    done = bitcut(*words, "--json")
+    if done.returncode == 2:
+        return None
+    row = json.loads(done.stdout)
+    if not row["advice"]:
+        return [] if "inf" in done.stdout else [("no advice", done.stdout[:200])]
+    line = re.search(r"^check +(bitcut .*)$", bitcut(*words).stdout, re.M)[1]
+    got = json.loads(bitcut(*shlex.split(line)[1:], "--json").stdout)
+    if got["relres"] == "inf" or near(row["advice"]["error"], got["relres"]):
+        return []
+    return [(row["advice"]["error"], got["relres"], line)]
+
+
+def sample_differs(i):
+    """A sample of the outputs of a larger GEMM, most of whose products are zero."""
+    m, n, k = 700 + 7 * i, 500, 40
+    a = draw.standard_normal((m, k)) * (draw.random((m, 1)) < 0.1)
+    np.save("la.npy", a.astype("f4"))
+    np.save("lb.npy", draw.standard_normal((k, n)).astype("f4"))
+    np.save("bias.npy", 3 * draw.standard_normal((1, n)).astype("f4"))
+    np.save("sa.npy", np.exp(draw.standard_normal((m, 1))).astype("f4"))
+    how = ["-a", "la.npy", "-b", "lb.npy", "--bias", "bias.npy", "--scale-a", "sa.npy"]
+    row = json.loads(bitcut("advise", *how, "--unit", "h100", "--recipe", "plain", "--want", 1,
+                            "--json", "--seed", SEED + i).stdout)
+    want = json.loads(bitcut("gemm", *how, "--unit", row["advice"]["unit"], "--recipe", "plain",
+                             "--json").stdout)["relres"]
+    error, high = row["advice"]["error"], row["advice"]["high"]
+    good = row["outputs"] < m * n and 0.7 * want < error < 1.4 * want and high > 0.9 * want
+    return [] if good else [(row["outputs"], m * n, error, high, want)]
+
+
+def many(function):
+    """What is wrong in RUNS cases that are not refused."""
+    ran = others = 0
+    wrong = []
+    while ran < RUNS and others < 20 * RUNS:
+        found = function(Case())
+        others += found is None
+        ran += found is not None
+        wrong += found or []
+    print(f"# {ran} GEMMs, {others} others, seed {SEED}")
+    return wrong or ran < RUNS
+
+
+check("the keys of gemm and verify are the GEMM, and give the same D", many(differs))
+check("the error of advise is that of the whole GEMM", many(advice_differs))
+check("a sample has the error of all outputs", [x for i in range(4) for x in sample_differs(i)])
 print(f"1..{count}")

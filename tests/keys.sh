@@ -217,7 +217,7 @@ ok_if_empty "explain" "$(same explain explain 'a GEMM')"
 ok_if_empty "explain --probe" "$(same probed 'probe of a program')"
 ok_if_empty "bound" "$(same bound bound 'a GEMM')"
 ok_if_empty "tolerance" "$(same tolerance tolerance 'a GEMM')"
-ok_if_empty "advise" "$(same advise advise)"
+ok_if_empty "advise" "$(same advise advise 'may a GEMM' 'may operands of a GEMM')"
 ok_if_empty "split" "$(same split split)"
 ok_if_empty "split --quantize" "$(same quantized 'split of a quantizer' 'may split')"
 ok_if_empty "mma" "$(same mma mma)"
@@ -237,7 +237,7 @@ if [ -f host.printed ]; then
     ok_if_empty "bench gpu on the host" "$(same host 'bench gpu' 'bench gpu on the host')"
 else skip "bench gpu on the host" "a processor with a matrix unit"
 fi
-ok_if_empty "run" "$(same run run 'may advise')"
+ok_if_empty "run" "$(same run run 'may advise' 'may a GEMM' 'may operands of a GEMM')"
 ok_if_empty "every line for people is explained" "$(every_line)"
 ok_if_empty "the table of keys is the program's: sh doc/keys.sh > doc/keys.texi" \
     "$(sh "$source/doc/keys.sh" | diff - "$source/doc/keys.texi")"

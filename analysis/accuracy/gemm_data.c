@@ -188,6 +188,20 @@ static enum bitcut_status pick_all(struct gemm_data *to, const struct gemm_data 
     return status;
 }
 
+enum bitcut_status gemm_data_pick(struct gemm_data *to, const struct gemm_data *from,
+                                  const size_t *row, size_t rows, const size_t *col,
+                                  size_t cols, struct fault *f)
+{
+    const size_t k = from->a.cols;
+    size_t *const at = memory_allocate(k, sizeof *at);
+    if (!at) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
+    for (size_t p = 0; p < k; p++) at[p] = p;
+    const enum bitcut_status status =
+        pick_all(to, from, &(struct picked){ row, col, at, rows, cols }, f);
+    free(at);
+    return status;
+}
+
 enum bitcut_status gemm_data_draw_extra(struct gemm_data *to,
                                         const struct gemm_data *from, size_t rows,
                                         size_t cols, uint64_t seed, uint64_t run,

@@ -44,6 +44,12 @@ enum bitcut_status gemm_data_shuffle(struct gemm_data *to, const struct gemm_dat
                                      size_t rows, size_t cols, uint64_t seed,
                                      uint64_t run, bool ordered, struct fault *f);
 
+/* These rows of A and columns of B, in this order, with their C, bias and factors, and k
+   in order.  BITCUT_NO_MEMORY leaves nothing to clear. */
+enum bitcut_status gemm_data_pick(struct gemm_data *to, const struct gemm_data *from,
+                                  const size_t *row, size_t rows, const size_t *col,
+                                  size_t cols, struct fault *f);
+
 /* All of it.  BITCUT_NO_MEMORY leaves nothing to clear. */
 enum bitcut_status gemm_data_copy(struct gemm_data *to, const struct gemm_data *from,
                                   struct fault *f);

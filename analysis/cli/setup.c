@@ -352,7 +352,7 @@ static int read_integer_c(struct setup *s)
     return setup_check_shape("C", &shape, s->a.rows, s->b.cols);
 }
 
-static int read_c(struct setup *s)
+int setup_read_c(struct setup *s)
 {
     if (!s->options->c) {
         if (!gemm_reads_c(&s->gemm)) return matrix_unread("-c", &s->options->files);
@@ -433,7 +433,7 @@ int setup_finish(struct setup *s)
     if (status == EXIT_GOOD) status = quantize_operands(s);
     if (status == EXIT_GOOD && s->plan.integer) status = make_both_integers(s);
     if (status == EXIT_GOOD) status = setup_extend(s, s->a.rows, s->b.cols, s->a.cols);
-    if (status == EXIT_GOOD) status = read_c(s);
+    if (status == EXIT_GOOD) status = setup_read_c(s);
     if (status == EXIT_GOOD && s->d)
         status = setup_check_shape("D", s->d, s->a.rows, s->b.cols);
     if (status == EXIT_GOOD)
