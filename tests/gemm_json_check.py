@@ -246,7 +246,7 @@ def sample_differs(i):
     a = draw.standard_normal((m, k)) * (draw.random((m, 1)) < 0.1)
     np.save("la.npy", a.astype("f4"))
     np.save("lb.npy", draw.standard_normal((k, n)).astype("f4"))
-    np.save("bias.npy", 3 * draw.standard_normal((1, n)).astype("f4"))
+    np.save("bias.npy", 30 * draw.standard_normal((1, n)).astype("f4"))
     np.save("sa.npy", np.exp(draw.standard_normal((m, 1))).astype("f4"))
     how = ["-a", "la.npy", "-b", "lb.npy", "--bias", "bias.npy", "--scale-a", "sa.npy"]
     row = json.loads(bitcut("advise", *how, "--unit", "h100", "--recipe", "plain", "--want", 1,
@@ -256,6 +256,29 @@ def sample_differs(i):
     error, high = row["advice"]["error"], row["advice"]["high"]
     good = row["outputs"] < m * n and 0.7 * want < error < 1.4 * want and high > 0.9 * want
     return [] if good else [(row["outputs"], m * n, error, high, want)]
+
+
+def limits_differ(i):
+    """Factors let few outputs dominate: the normwise limit is known, and accepts other orders."""
+    m, n, k = 300, 200, 64
+    for name, shape in (("la", (m, k)), ("lb", (k, n)), ("bias", (1, n))):
+        np.save(f"{name}.npy", draw.standard_normal(shape).astype("f4"))
+    rows, cols = np.ones((m, 1), "f4"), np.full((1, n), 1e-6, "f4")
+    rows[draw.integers(m)] = 1e6
+    cols[0, draw.integers(0, n, 2)] = 1e6
+    np.save("sa.npy", rows)
+    np.save("sb.npy", cols)
+    how = ["--recipe", "fp32", "--unit", "fma/f32", "-a", "la.npy", "-b", "lb.npy", "--bias",
+           "bias.npy", "--scale-a", "sa.npy", "--scale-b", "sb.npy"]
+    wrong = []
+    for order in ("slices=1", "slices=3", "lanes=4", "tile=16,slices=2"):
+        bitcut("gemm", *how, "--order", order, "-o", "d.npy", "--reference", "none")
+        row = json.loads(bitcut("tolerance", *how, "-d", "d.npy", "--power", 0, "--json", "--seed",
+                                SEED + i, "--order", "any").stdout)
+        component, norm = row["componentwise"], row["normwise"]
+        if not (norm["known"] and norm["limit"] <= component["limit"] and row["given"]["accepted"]):
+            wrong += [(order, component["limit"], norm, row["given"])]
+    return wrong
 
 
 def many(function):
@@ -274,4 +297,5 @@ def many(function):
 check("the keys of gemm and verify are the GEMM, and give the same D", many(differs))
 check("the error of advise is that of the whole GEMM", many(advice_differs))
 check("a sample has the error of all outputs", [x for i in range(4) for x in sample_differs(i)])
+check("factors that let few outputs dominate", [x for i in range(2) for x in limits_differ(i)])
 print(f"1..{count}")

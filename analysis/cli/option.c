@@ -319,7 +319,7 @@ static void write_word(char *text, size_t size, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789_./,:=+-@%";
-    text_add(text, size, *word == '-' ? "=" : " ");
+    text_add(text, size, " ");
     if (*word && !word[strspn(word, plain)]) {
         text_add(text, size, "%s", word);
         return;
