@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/gemm_sentence.h"
 
+#include "emu/gemm_fields.h"
 #include "emu/summation.h"
 #include "emu/unit.h"
 #include "lib/base/table.h"
 #include "lib/base/text.h"
 #include "lib/gemm/order.h"
+#include "lib/gemm/sparsity.h"
 #include "lib/number/split.h"
 
 #include <math.h>
@@ -174,14 +176,34 @@ static void describe_scales(char *text, size_t size, const char *name,
     if (x->depth) text_add(text, size, " and %zu k", x->depth);
 }
 
+static void describe_number(char *text, size_t size, const char *before, uint32_t x)
+{
+    char number[NUMBER_SAID_MAX];
+    text_add(text, size, "%s%s", before,
+             number_said(number, format_to_double(&formats[FORMAT_F32], x), 9));
+}
+
+/* A step, with the numbers that it alone reads. */
+static void describe_step(char *text, size_t size, const struct bitcut_gemm *g,
+                          unsigned char step)
+{
+    const unsigned reads = epilogue_steps[step].reads;
+    text_add(text, size, "%s", epilogue_steps[step].name);
+    if (reads & READS_SCALE_D) describe_number(text, size, " ", g->scale_d);
+    if (reads & READS_CLAMP) {
+        describe_number(text, size, " ", g->clamp_low);
+        describe_number(text, size, " to ", g->clamp_high);
+    }
+    if (reads & READS_ZERO_D) text_add(text, size, " %d", (int)g->zero_d);
+}
+
 void gemm_describe_epilogue(char *text, size_t size, const void *answer)
 {
     const struct gemm_description *const d = answer;
     const struct bitcut_gemm *const g = d->gemm;
     unsigned char step[EPILOGUE_STEPS_MAX];
     if (!gemm_is_extended(g)) return;
-    (g->unit && format_is_integer(g->unit->c) ? epilogue_of_integers : epilogue_of)(step,
-                                                                                    g);
+    gemm_steps(step, g);
     if (g->start) text_add(text, size, "%s; ", starts[g->start].what);
     if (gemm_has_zeros(g))
         text_add(text, size, "zero points %d of A and %d of B; ", (int)g->zero_a,
@@ -190,9 +212,14 @@ void gemm_describe_epilogue(char *text, size_t size, const void *answer)
     if (g->scale_a.at.at && g->scale_b.at.at) text_add(text, size, ", ");
     describe_scales(text, size, "B", &g->scale_b, "columns");
     if (gemm_has_scales(g)) text_add(text, size, "; %s; ", scalings[g->scaling].what);
+    if (gemm_has_bias(g))
+        text_add(text, size, "the bias has an element for each %s; ",
+                 g->bias_rows ? "row" : "column");
     text_add(text, size, "steps ");
-    for (const unsigned char *s = step; *s; s++)
-        text_add(text, size, "%s%s", s == step ? "" : ", ", epilogue_steps[*s].name);
+    for (const unsigned char *s = step; *s; s++) {
+        text_add(text, size, "%s", s == step ? "" : ", ");
+        describe_step(text, size, g, *s);
+    }
 }
 
 /* --- quantization ----------------------------------------------------------------- */
@@ -220,8 +247,7 @@ void gemm_describe_quantization(char *text, size_t size, const void *answer)
 
 /* --- matrices --------------------------------------------------------------------- */
 
-/* The update, such as "2 A B + 0.5 C". */
-static void describe_update(char *text, size_t size, const struct bitcut_gemm *g)
+void gemm_describe_update(char *text, size_t size, const struct bitcut_gemm *g)
 {
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
     char alpha[NUMBER_SAID_MAX], beta[NUMBER_SAID_MAX];
@@ -233,6 +259,7 @@ static void describe_update(char *text, size_t size, const struct bitcut_gemm *g
     if (!none)
         text_add(text, size, " + %s%sC", strcmp(beta, "1") ? beta : "",
                  strcmp(beta, "1") ? " " : "");
+    if (gemm_has_bias(g)) text_add(text, size, " + bias");
 }
 
 static void describe_operand(char *text, size_t size, const char *name, size_t rows,
@@ -245,12 +272,15 @@ static void describe_operand(char *text, size_t size, const char *name, size_t r
 void gemm_describe_matrices(char *text, size_t size, const void *answer)
 {
     const struct gemm_description *const g = answer;
-    describe_update(text, size, g->gemm);
+    gemm_describe_update(text, size, g->gemm);
     if (g->is_batch)
         text_add(text, size, ", %zu GEMM%s", g->count, g->count == 1 ? "" : "s");
     describe_operand(text, size, "D", g->m, g->n, NULL);
-    describe_operand(text, size, g->gemm->sparsity ? "2:4 sparse A" : "A", g->m, g->k,
-                     g->input_a);
+    describe_operand(text, size,
+                     !g->gemm->sparsity                ? "A"
+                     : sparsity_has_positions(g->gemm) ? "2:4 sparse A with positions"
+                                                       : "2:4 sparse A",
+                     g->m, g->k, g->input_a);
     describe_operand(text, size, "B", g->k, g->n, g->input_b);
     if (g->seeded) text_add(text, size, ", seed %llu", (unsigned long long)g->seed);
 }

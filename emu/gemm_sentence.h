@@ -33,6 +33,9 @@ void gemm_describe_sum(char *text, size_t size, const void *answer);
 void gemm_describe_epilogue(char *text, size_t size, const void *answer);
 void gemm_describe_matrices(char *text, size_t size, const void *answer);
 
+/* The update of a GEMM, such as "D = 2 A B + 0.5 C + bias". */
+void gemm_describe_update(char *text, size_t size, const struct bitcut_gemm *g);
+
 /* What quantization retains of A and of B; empty without it. */
 void gemm_describe_quantization(char *text, size_t size, const void *answer);
 

@@ -1539,20 +1539,21 @@ struct bitcut_advice {
                             of the rounded exact product; NaN: f32                     */
 };
 
-/* Find the recipe and unit that multiply A B accurately enough with the fewest products.
+/* Find the recipe and unit that compute a GEMM accurately enough with the fewest products.
 
    Returns: BITCUT_OK.
-            BITCUT_BAD_ARGUMENT: as bitcut_gemm() for A and B; `count` is not 1; a size is
-            0; the size of a struct is unknown; the metric is unknown; `want` is negative
-            or NaN; D cannot have its format; `quantizers` is set together with a
-            quantizer; an element that is quantized is not finite; the GEMM has groups, a
-            bias, factors, a start or steps of an epilogue; or no GEMM of the recipe runs
-            on the unit.
+            BITCUT_BAD_ARGUMENT: as bitcut_gemm() for A, B, C, the bias and the factors;
+            `count` is not 1; a size is 0; the size of a struct is unknown; the metric is
+            unknown; `want` is negative or NaN; D cannot have its format; `quantizers` is
+            set together with a quantizer, or either with factors; an element that is
+            quantized is not finite; the GEMM has groups, a sparse A or zero points of A or
+            B; or no GEMM of the recipe runs on the unit.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.
    Args:    threads: number of threads.
-   In:      gemm:    the GEMM.  Its sizes, A, B and the format of D are read.  A recipe or
-                     unit that is set is the only one tried.
+   In:      gemm:    the GEMM.  Its sizes, matrices, alpha and beta, the bias, the factors,
+                     the start and the steps of the epilogue are read, and of D the format.
+                     A recipe or unit that is set is the only one tried.
             options: the options, or NULL.
    Out:     to:      the result, or NULL; written only on success.
             found:   the GEMM with nothing open, or NULL; written only on success.
@@ -1560,8 +1561,9 @@ struct bitcut_advice {
                      smallest error if none does.
             why:     the reason.
    - If the unit is NULL, every chip of `bitcut list chips` is tried.
-   - Errors are those of D, rounded to its format, against the exact A B of the operands as
-     they are given, so they include what quantization makes.  With quantizers or a D of
+   - Errors are those of D, rounded to its format, against what the GEMM gives in exact
+     arithmetic (bitcut_gemm_judge()) of the operands as they are given, so they include
+     what quantization makes.  Step AMAX is left out.  With quantizers or a D of
      fewer bits than f32 there is no bound.
    - If the result has quantizers, `found` has the unit and where the factors are applied,
      and no factors: bitcut_quantize() makes them and the elements.

@@ -114,6 +114,15 @@ runs > out 2>&1 || cat out >> run.failed
     prints gemm gemm --recipe half-fp8 --unit h100 $small
     prints gemm gemm --recipe legemm --unit h100 $small --input-a 'specials(2)' \
         --save-a S.npy --budget --at 1,2
+    bitcut gemm --recipe plain --unit h100 -m 1 -n 16 -k 16 --save-a bias.npy --reference none > out
+    extended="--bias bias.npy --scale-a 2 --scale-b 3 --epilogue fused+clamp+scale-d --clamp 0,6
+        --recipe plain --unit h100 -b B.npy -a"
+    bitcut gemm --recipe plain --unit h100 -m 16 -n 32 -k 4 --input-b 'const(0)' --reference none \
+        -o zeros.npy > out
+    # shellcheck disable=SC2086 # words
+    prints gemm gemm $extended zeros.npy --sparse-a -o ZD.npy
+    # shellcheck disable=SC2086 # words
+    prints verify verify $extended zeros.npy --sparse-a -d ZD.npy
     prints D2 gemm --recipe legemm --unit a100 $small -o D2.npy --reference none
     prints gemm gemm --recipe plain --unit hopper/mma.m16n8k32.s32.s8 $small \
         --input-a 'urand(-100,100)' --input-b 'urand(-100,100)' --save-a IA.npy --save-b IB.npy \
@@ -201,13 +210,14 @@ every_line() {
 }
 
 echo 1..24
-ok_if_empty "gemm" "$(same gemm gemm gemm_batch 'a GEMM' metrics budget 'split of a quantizer' 'may emulated')"
-ok_if_empty "verify" "$(same verify verify verify_batch 'a GEMM' budget)"
+ok_if_empty "gemm" "$(same gemm gemm gemm_batch 'a GEMM' 'operands of a GEMM' metrics budget \
+    'split of a quantizer' 'may emulated')"
+ok_if_empty "verify" "$(same verify verify verify_batch 'a GEMM' 'operands of a GEMM' budget)"
 ok_if_empty "explain" "$(same explain explain 'a GEMM')"
 ok_if_empty "explain --probe" "$(same probed 'probe of a program')"
 ok_if_empty "bound" "$(same bound bound 'a GEMM')"
 ok_if_empty "tolerance" "$(same tolerance tolerance 'a GEMM')"
-ok_if_empty "advise" "$(same advise advise)"
+ok_if_empty "advise" "$(same advise advise 'may a GEMM' 'may operands of a GEMM')"
 ok_if_empty "split" "$(same split split)"
 ok_if_empty "split --quantize" "$(same quantized 'split of a quantizer' 'may split')"
 ok_if_empty "mma" "$(same mma mma)"
@@ -227,7 +237,7 @@ if [ -f host.printed ]; then
     ok_if_empty "bench gpu on the host" "$(same host 'bench gpu' 'bench gpu on the host')"
 else skip "bench gpu on the host" "a processor with a matrix unit"
 fi
-ok_if_empty "run" "$(same run run 'may advise')"
+ok_if_empty "run" "$(same run run 'may advise' 'may a GEMM' 'may operands of a GEMM')"
 ok_if_empty "every line for people is explained" "$(every_line)"
 ok_if_empty "the table of keys is the program's: sh doc/keys.sh > doc/keys.texi" \
     "$(sh "$source/doc/keys.sh" | diff - "$source/doc/keys.texi")"

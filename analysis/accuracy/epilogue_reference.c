@@ -27,12 +27,14 @@ struct block_sums {
     double *size;
 };
 
-static enum bitcut_status sum_block(struct block_sums *to, const struct comparison *p,
+static enum bitcut_status sum_block(struct block_sums *to, const struct judge *j,
                                     size_t from, size_t end, const struct gemm_options *o,
                                     struct fault *f)
 {
+    const struct comparison *const p = &j->comparison;
     const size_t k = end - from;
-    const struct exact_options options = { .threads = o->threads,
+    const struct exact_options options = { .layers = j->reference->layers,
+                                           .threads = o->threads,
                                            .progress = o->progress,
                                            .sums = offload_sums(o->offload) };
     struct exact_counts counts;
@@ -130,10 +132,11 @@ static const uint32_t *multiply(const uint32_t *at, const struct scale_factors *
 /* Add all blocks of k; the sums of a single block are those that the judge has. */
 static enum bitcut_status add_blocks(struct exact_output *all,
                                      const struct epilogue_values *x,
-                                     const struct comparison *p, bool by_steps,
+                                     const struct judge *j, bool by_steps,
                                      struct block_sums *own,
                                      const struct gemm_options *options, struct fault *f)
 {
+    const struct comparison *const p = &j->comparison;
     const struct block_sums whole = { (uint64_t *)(uintptr_t)p->reference64,
                                       (double *)(uintptr_t)p->magnitude };
     for (size_t from = 0, end; from < p->k; from = end) {
@@ -141,7 +144,7 @@ static enum bitcut_status add_blocks(struct exact_output *all,
         end = block_end(x, from, p->k);
         const bool single = from == 0 && end == p->k;
         const enum bitcut_status status =
-            single ? BITCUT_OK : sum_block(own, p, from, end, options, f);
+            single ? BITCUT_OK : sum_block(own, j, from, end, options, f);
         if (status != BITCUT_OK) return status;
         hostfp_enter(&saved);
         add_sums(all, x, p, by_steps, from, single ? &whole : own);
@@ -178,7 +181,7 @@ enum bitcut_status judge_extend(struct judge *j, const struct bitcut_gemm *g, si
     if (!extend(p, g, i, options->threads) || !all || !own.sum || !own.size)
         status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the reference");
     if (status == BITCUT_OK && count)
-        status = add_blocks(all, p->extra, p, g->scaling == BITCUT_SCALING_EPILOGUE, &own,
+        status = add_blocks(all, p->extra, j, g->scaling == BITCUT_SCALING_EPILOGUE, &own,
                             options, f);
     if (status == BITCUT_OK && count) {
         struct hostfp saved;

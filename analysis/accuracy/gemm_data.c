@@ -188,6 +188,20 @@ static enum bitcut_status pick_all(struct gemm_data *to, const struct gemm_data 
     return status;
 }
 
+enum bitcut_status gemm_data_pick(struct gemm_data *to, const struct gemm_data *from,
+                                  const size_t *row, size_t rows, const size_t *col,
+                                  size_t cols, struct fault *f)
+{
+    const size_t k = from->a.cols;
+    size_t *const at = memory_allocate(k, sizeof *at);
+    if (!at) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
+    for (size_t p = 0; p < k; p++) at[p] = p;
+    const enum bitcut_status status =
+        pick_all(to, from, &(struct picked){ row, col, at, rows, cols }, f);
+    free(at);
+    return status;
+}
+
 enum bitcut_status gemm_data_draw_extra(struct gemm_data *to,
                                         const struct gemm_data *from, size_t rows,
                                         size_t cols, uint64_t seed, uint64_t run,
@@ -391,11 +405,19 @@ enum bitcut_status gemm_data_judge(struct judge *j, const struct gemm_data *p,
                                    const struct bitcut_gemm *g,
                                    const struct gemm_options *options, struct fault *f)
 {
+    return gemm_data_judge_by(j, &references[0], p, g, options, f);
+}
+
+enum bitcut_status gemm_data_judge_by(struct judge *j, const struct reference *reference,
+                                      const struct gemm_data *p,
+                                      const struct bitcut_gemm *g,
+                                      const struct gemm_options *options, struct fault *f)
+{
     const struct exact_update update = { g->alpha, g->beta, p->c.at };
     const bool extended = gemm_is_extended(g);
     struct bitcut_gemm own = *g;
-    enum bitcut_status status = judge_init(j, &references[0], &p->a, &p->b,
-                                           extended ? NULL : &update, options, f);
+    enum bitcut_status status =
+        judge_init(j, reference, &p->a, &p->b, extended ? NULL : &update, options, f);
     if (status != BITCUT_OK) return status;
     gemm_data_set(&own, p, NULL);
     own.d.format = j->comparison.format = g->d.format;

@@ -44,6 +44,12 @@ enum bitcut_status gemm_data_shuffle(struct gemm_data *to, const struct gemm_dat
                                      size_t rows, size_t cols, uint64_t seed,
                                      uint64_t run, bool ordered, struct fault *f);
 
+/* These rows of A and columns of B, in this order, with their C, bias and factors, and k
+   in order.  BITCUT_NO_MEMORY leaves nothing to clear. */
+enum bitcut_status gemm_data_pick(struct gemm_data *to, const struct gemm_data *from,
+                                  const size_t *row, size_t rows, const size_t *col,
+                                  size_t cols, struct fault *f);
+
 /* All of it.  BITCUT_NO_MEMORY leaves nothing to clear. */
 enum bitcut_status gemm_data_copy(struct gemm_data *to, const struct gemm_data *from,
                                   struct fault *f);
@@ -79,6 +85,14 @@ void gemm_data_set(struct bitcut_gemm *to, const struct gemm_data *p, uint32_t *
 enum bitcut_status gemm_data_judge(struct judge *j, const struct gemm_data *p,
                                    const struct bitcut_gemm *g,
                                    const struct gemm_options *options, struct fault *f);
+
+/* The same by a reference, which is exact if the GEMM has a bias, factors, a start or
+   other steps. */
+enum bitcut_status gemm_data_judge_by(struct judge *j, const struct reference *reference,
+                                      const struct gemm_data *p,
+                                      const struct bitcut_gemm *g,
+                                      const struct gemm_options *options,
+                                      struct fault *f);
 
 /* D of g, a GEMM on a unit, on one thread: FP32 encodings, rounded to the format of g's
    D; or before this rounding, which is the last one. */

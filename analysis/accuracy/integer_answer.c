@@ -73,7 +73,7 @@ void integer_answer_verify(struct integer_answer *to, const struct bitcut_gemm *
         for (size_t j = 0; j < g->n; j++) {
             const int64_t x = number_at(&got, i, j), y = number_at(&want, i, j);
             if (x == y || to->differ++) continue;
-            to->row = i, to->column = j, to->given = (double)x, to->expected = (double)y;
+            to->row = i, to->column = j, to->given = x, to->expected = y;
         }
 }
 
@@ -131,8 +131,9 @@ static void describe_match(char *text, size_t size, const void *answer)
     if (!a->differ) text_add(text, size, "%zu of %zu outputs agree", a->total, a->total);
     else
         text_add(text, size,
-                 "%zu of %zu outputs differ; D[%zu, %zu] is %.0f, expected %.0f",
-                 a->differ, a->total, a->row, a->column, a->given, a->expected);
+                 "%zu of %zu outputs differ; D[%zu, %zu] is %lld, expected %lld",
+                 a->differ, a->total, a->row, a->column, (long long)a->given,
+                 (long long)a->expected);
 }
 
 const struct record_line integer_gemm_lines[] = {

@@ -14,7 +14,7 @@ struct integer_answer {
     bool compared;                /* whether D was compared with these integers         */
     size_t differ;                /* outputs that differ from a given D                 */
     size_t row, column;           /* the first of them                                  */
-    double given, expected;       /* its integers, or its encodings                     */
+    int64_t given, expected;      /* its integers, or its encodings                     */
 };
 
 /* Compare D of g, integers that were computed, with alpha A B + beta C.  Nothing is

@@ -44,19 +44,15 @@ static enum bitcut_status exact(struct comparison *x, uint32_t *c32, uint64_t *c
 }
 
 static enum bitcut_status by_layers(struct comparison *x, struct exact_counts *counts,
-                                    const struct gemm_options *o, struct fault *f)
+                                    unsigned layers, const struct gemm_options *o,
+                                    struct fault *f)
 {
-    return exact(x, own32(x), own64(x), counts, 0, o, f);
-}
-
-static enum bitcut_status mpfr(struct comparison *x, struct exact_counts *counts,
-                               const struct gemm_options *o, struct fault *f)
-{
-    return exact(x, own32(x), own64(x), counts, 1u << LAYER_MPFR, o, f);
+    return exact(x, own32(x), own64(x), counts, layers, o, f);
 }
 
 static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts,
-                               const struct gemm_options *o, struct fault *f)
+                               unsigned layers, const struct gemm_options *o,
+                               struct fault *f)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     struct bitcut_gemm g = gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", f32));
@@ -66,7 +62,7 @@ static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts
     gemm_set_dense(&g, own32(x), x->m, x->n, x->k, x->a, x->b, x->c);
     g.alpha = x->alpha;
     g.beta = x->beta;
-    enum bitcut_status status = exact(x, NULL, NULL, NULL, 0, o, f);
+    enum bitcut_status status = exact(x, NULL, NULL, NULL, layers, o, f);
     if (status == BITCUT_OK) status = gemm_run(&g, &options, f);
     *counts = (struct exact_counts){ 0 };
     const size_t count = status == BITCUT_OK ? x->m * x->n : 0;
@@ -78,11 +74,11 @@ static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts
 }
 
 const struct reference references[] = {
-    { "exact", "the exact result, correctly rounded, with certified fast stages", true,
+    { "exact", "the exact result, correctly rounded, with certified fast stages", true, 0,
       by_layers },
-    { "mpfr", "the same, by MPFR alone", true, mpfr },
+    { "mpfr", "the same, by MPFR alone", true, 1u << LAYER_MPFR, by_layers },
     { "fp32", "an FP32 multiply-add loop with k ascending, as in LE-GEMM's comparison",
-      false, fp32 },
+      false, 0, fp32 },
     { 0 }
 };
 
@@ -155,7 +151,7 @@ static enum bitcut_status reference_of_rows(struct comparison *rows, size_t firs
     struct exact_counts counts;
     (void)first;
     const enum bitcut_status status =
-        all->reference->compute(rows, &counts, all->options, f);
+        all->reference->compute(rows, &counts, all->reference->layers, all->options, f);
     for (int t = 0; t < EXACT_TARGETS && status == BITCUT_OK; t++) {
         all->counts->unsettled[t] += counts.unsettled[t];
         for (int layer = 0; layer < LAYERS; layer++)
@@ -179,7 +175,8 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
     const struct exact_update *u = update ? update : &product;
     const double start = seconds_now();
     size_t count;
-    struct judge x = { .comparison = { .m = a->rows,
+    struct judge x = { .reference = reference,
+                       .comparison = { .m = a->rows,
                                        .n = b->cols,
                                        .k = a->cols,
                                        .a = a->at,

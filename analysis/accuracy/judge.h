@@ -13,14 +13,18 @@
 struct reference {
     const char *name, *what;
     bool exact; /* true: differences from it are the errors of the result alone */
+    unsigned layers; /* stages of an exact reference (lib/exact/exact.h); 0: all except
+                        mpfr */
     enum bitcut_status (*compute)(struct comparison *x, struct exact_counts *counts,
-                                  const struct gemm_options *options, struct fault *f);
+                                  unsigned layers, const struct gemm_options *options,
+                                  struct fault *f);
 };
 
 extern const struct reference references[]; /* ended by a row whose name is NULL */
 
 /* A and B with their reference product, or with the reference of alpha A B + beta C. */
 struct judge {
+    const struct reference *reference;
     struct comparison comparison; /* every member except d */
     /* number of FP32 and binary64 values settled by each stage */
     struct exact_counts counts;

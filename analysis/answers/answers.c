@@ -11,6 +11,7 @@
 #include "analysis/sampling/quantization_error.h"
 #include "analysis/split/split_retention.h"
 #include "emu/gemm.h"
+#include "emu/gemm_fields.h"
 #include "lib/base/table.h"
 #include "lib/number/quantizer.h"
 
@@ -45,6 +46,12 @@ const struct record answers[] = {
     INNER(fitted, "fit.nearest", "the row that gives most outputs, if none gives all",
           fit_nearest_fields),
     INNER(fitted, "fit.next", "inputs that distinguish the surviving rows", fit_next_fields),
+    INNER(bitcut_gemm, "a GEMM", "steps and operands other than A, B and C", gemm_operand_fields),
+    INNER(bitcut_gemm, "operands of a GEMM.bias", "a bias", gemm_bias_fields),
+    INNER(bitcut_gemm, "operands of a GEMM.scale_a", "factors of A", gemm_scale_a_fields),
+    INNER(bitcut_gemm, "operands of a GEMM.scale_b", "factors of B", gemm_scale_b_fields),
+    INNER(bitcut_gemm, "operands of a GEMM.clamp", "limits", gemm_clamp_fields),
+    INNER(bitcut_gemm, "operands of a GEMM.sparse_a", "a sparse A", gemm_sparse_fields),
     INNER(judged, "gemm", "comparison of a result with the exact result", judged_fields),
     INNER(integer_answer, "gemm of integers", "outputs that are the exact integer", integer_gemm_fields),
     INNER(integer_answer, "verify of integers", "comparison of two results of integers", integer_verify_fields),

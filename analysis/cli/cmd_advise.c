@@ -15,12 +15,14 @@ struct advise_options {
     struct option_texts a, b, units;
     uint32_t largest[2]; /* in other data; 0: none */
     uint32_t want;
-    const char *metric, *recipe, *quantize_a, *quantize_b, *format_d;
-    struct matrix_options files;
+    const char *metric, *recipe, *format_d;
+    struct setup_options setup; /* what files hold; C, alpha, beta and the epilogue */
     bool verbose, quantizers;
 };
 
-static const struct advise_options defaults = { .want = WANT_UNSET, .metric = "relres" };
+static const struct advise_options defaults = { .want = WANT_UNSET,
+                                                .metric = "relres",
+                                                .setup = SETUP_DEFAULTS };
 
 static const struct option_row options[] = {
     { "a",
@@ -29,8 +31,14 @@ static const struct option_row options[] = {
       OPTION(advise, a, TEXTS, "FILE") },
     { "b", "B, one for each A (default: A transposed)",
       OPTION(advise, b, TEXTS, "FILE") },
-    MATRIX_OPTION_BOTH(advise, files),
-    MATRIX_OPTIONS_AB(advise, files),
+    { "c", "C from a file; one row or column stands for all (default: no C)",
+      OPTION(advise, setup.c, TEXT, "FILE") },
+    { "alpha", "factor of A B (default 1)", OPTION(advise, setup.alpha, F32, "X") },
+    { "beta", "factor of C (default 0, or 1 with -c)",
+      OPTION(advise, setup.beta, F32, "X") },
+    MATRIX_OPTION_BOTH(advise, setup.files),
+    MATRIX_OPTIONS_AB(advise, setup.files),
+    MATRIX_OPTIONS_C(advise, setup.files),
     { "largest-a",
       "largest magnitude of A in other data; splits that overflow there are rejected",
       OPTION(advise, largest[0], F32, "X") },
@@ -45,9 +53,7 @@ static const struct option_row options[] = {
       OPTION(advise, units, TEXTS, "U") },
     { "recipe", "consider this recipe only (bitcut list recipes)",
       OPTION(advise, recipe, TEXT, "R") },
-    { "quantize-a", "quantize A in every GEMM (bitcut list quantizers)",
-      OPTION(advise, quantize_a, TEXT, "Q") },
-    { "quantize-b", "quantize B in every GEMM", OPTION(advise, quantize_b, TEXT, "Q") },
+    EPILOGUE_OPTIONS(advise),
     { "quantizers",
       "also try every quantizer, for A and B, on units that multiply its elements",
       OPTION(advise, quantizers, FLAG, NULL) },
@@ -65,6 +71,10 @@ static_assert((int)ADVISE_TARGETS_MAX >= (int)OPTION_TEXTS_MAX, "all --unit fit"
 struct work {
     struct matrix a[OPTION_TEXTS_MAX], b[OPTION_TEXTS_MAX];
     const char *target[ADVISE_TARGETS_MAX];
+    struct setup s; /* alpha, beta, C, start, steps and their operands; A and B are a[0]
+                       and b[0] */
+    struct gemm_data extra;
+    char options[1 << 12]; /* of the same */
     struct advise_problem q;
 };
 
@@ -74,6 +84,9 @@ static void work_clear(struct work *w)
         matrix_clear(&w->a[i]);
         matrix_clear(&w->b[i]);
     }
+    gemm_data_clear_extra(&w->extra);
+    matrix_clear(&w->s.c);
+    epilogue_files_clear(&w->s.extra);
 }
 
 /* The named chips or units; otherwise the first chip of every architecture. */
@@ -102,16 +115,16 @@ static int transpose(struct matrix *to, const struct matrix *from)
 static int take_pair(struct matrix *a, struct matrix *b, int i,
                      const struct advise_options *o)
 {
-    int status = setup_read(a, "-a", o->a.text[i], &o->files);
+    int status = setup_read(a, "-a", o->a.text[i], &o->setup.files);
     if (status == EXIT_GOOD)
-        status =
-            o->b.count ? setup_read(b, "-b", o->b.text[i], &o->files) : transpose(b, a);
+        status = o->b.count ? setup_read(b, "-b", o->b.text[i], &o->setup.files)
+                            : transpose(b, a);
     return status == EXIT_GOOD ? setup_check_pair(a, b) : status;
 }
 
 static int take_matrices(struct work *w, const struct advise_options *o)
 {
-    int status = o->b.count ? EXIT_GOOD : matrix_unread("-b", &o->files);
+    int status = o->b.count ? EXIT_GOOD : matrix_unread("-b", &o->setup.files);
     if (status != EXIT_GOOD) return status;
     if (o->b.count && o->b.count != o->a.count)
         return complain("-b", "must be given as often as -a, or not at all");
@@ -139,7 +152,8 @@ static int take_largest(uint32_t to[2], const uint32_t largest[2])
 
 static int take_quantizers(struct advise_problem *q, const struct advise_options *o)
 {
-    const char *const name[] = { o->quantize_a, o->quantize_b };
+    const struct epilogue_options *const e = &o->setup.epilogue;
+    const char *const name[] = { e->quantize_a, e->quantize_b };
     q->quantizers = o->quantizers;
     for (int i = 0; i < 2; i++) {
         const char *const option = i ? "--quantize-b" : "--quantize-a";
@@ -147,14 +161,64 @@ static int take_quantizers(struct advise_problem *q, const struct advise_options
         if (name[i] && !q->quantizer[i])
             return fail_unknown(option, name[i], TABLE(quantizers));
         if (name[i] && o->quantizers)
-            return complain("--quantizers", "cannot be combined with --quantize-a or -b, "
-                                            "which every GEMM has");
+            return complain(option, "cannot be combined with --quantizers");
     }
+    if (q->quantizers && (e->scale_a || e->scale_b))
+        return complain("--quantizers", "cannot be combined with --scale-a or --scale-b");
     q->format_d = bitcut_format_find(o->format_d);
     if (o->format_d && !q->format_d)
         return fail_unknown("--format-d", o->format_d, TABLE(formats));
     if (q->format_d && !format_is_result(q->format_d))
         return complain("--format-d", "names a format that D of FP32 sums cannot have");
+    return EXIT_GOOD;
+}
+
+/* The GEMM as it is asked for; quantized operands have factors. */
+static int check_gemm(const struct work *w)
+{
+    static const uint32_t one = F32_ONE;
+    const struct bitcut_scales some = { .at.at = &one };
+    struct bitcut_gemm g = w->s.gemm, taken;
+    struct fault f;
+    if (w->q.quantizers) return EXIT_GOOD; /* with factors, and without */
+    if (w->q.quantizer[0]) g.scale_a = some;
+    if (w->q.quantizer[1]) g.scale_b = some;
+    if (gemm_take(&taken, &g, &f) != BITCUT_OK) return fail("--clamp", &f);
+    if (epilogue_check_operands(&g, &f) != BITCUT_OK) return fail("--epilogue", &f);
+    return EXIT_GOOD;
+}
+
+/* C, alpha, beta, the start, the steps and their operands. */
+static int take_gemm(struct work *w, const struct context *x)
+{
+    static const char *const own[] = { "quantize-a", "quantize-b", NULL };
+    const struct advise_options *const o = x->own;
+    struct setup *const s = &w->s;
+    struct fault f;
+    s->options = &o->setup;
+    int status = setup_open_gemm(s, "plain");
+    if (status != EXIT_GOOD) return status;
+    s->gemm.recipe = NULL;
+    s->gemm.d.format = w->q.format_d;
+    struct epilogue_options others = o->setup.epilogue;
+    others.quantize_a = others.quantize_b = NULL;
+    if (o->a.count > 1 && (epilogue_options_given(&others) || o->setup.c))
+        return complain("-a", "must be given once with -c, a bias, factors or steps");
+    s->a = w->a[0], s->b = w->b[0];
+    status = setup_extend(s, s->a.rows, s->b.cols, s->a.cols);
+    if (status == EXIT_GOOD) status = check_gemm(w);
+    if (status == EXIT_GOOD) status = setup_read_c(s);
+    if (status != EXIT_GOOD) return status;
+    w->extra = (struct gemm_data){ .a = s->a, .b = s->b };
+    if (gemm_data_take_extra(&w->extra, &s->gemm, 0, x->threads, &f) != BITCUT_OK)
+        return fail("advise", &f);
+    w->extra.c = s->c;
+    options_write(w->options, sizeof w->options, o, x->given, x->options,
+                  offsetof(struct advise_options, setup),
+                  offsetof(struct advise_options, setup) + sizeof o->setup, own);
+    w->q.gemm = &s->gemm;
+    w->q.extra = &w->extra;
+    w->q.options = w->options;
     return EXIT_GOOD;
 }
 
@@ -174,7 +238,8 @@ static int take(struct work *w, const struct context *x)
     int status = take_quantizers(&w->q, o);
     if (status == EXIT_GOOD) status = take_largest(w->q.largest, o->largest);
     if (status == EXIT_GOOD) status = take_places(w, &o->units);
-    return status == EXIT_GOOD ? take_matrices(w, o) : status;
+    if (status == EXIT_GOOD) status = take_matrices(w, o);
+    return status == EXIT_GOOD ? take_gemm(w, x) : status;
 }
 
 /* --- the answer ------------------------------------------------------------------- */

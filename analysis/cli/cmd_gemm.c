@@ -188,9 +188,12 @@ static int judge_largest(struct judged *to, size_t *gemm, const struct setup *s,
         struct fault f;
         gemm_data_of(&data, &of, &all, i);
         if (s->offsets && !of.rows) continue;
-        if (judged_find(&one, &s->gemm, &data, &of, reference, x->seed, how, &f) !=
-            BITCUT_OK)
-            return fail("reference", &f);
+        const struct bitcut_gemm nth = gemm_nth(&all, i);
+        enum bitcut_status status = gemm_data_take_extra(&data, &nth, 0, x->threads, &f);
+        if (status == BITCUT_OK)
+            status = judged_find(&one, &s->gemm, &data, &of, reference, x->seed, how, &f);
+        gemm_data_clear_extra(&data);
+        if (status != BITCUT_OK) return fail("reference", &f);
         const double error = one.value[METRIC_BACKWARD_MAX];
         if (any && !(error > to->value[METRIC_BACKWARD_MAX])) continue;
         any = true;
@@ -207,7 +210,7 @@ static int answer(struct context *x, const struct setup *s, const struct device_
     const struct matrix *const d = &r->d;
     const struct gemm_command_options *const o = x->own;
     const struct reference *const reference =
-        gemm_is_extended(&s->gemm) || !s->count || (s->offsets && !s->a.rows)
+        !s->count || (s->offsets && !s->a.rows)
             ? NULL
             : table_find(TABLE(references), o->reference);
     const struct gemm_data data = { .a = s->a, .b = s->b, .c = s->c };
@@ -313,6 +316,9 @@ static int run(struct context *x)
         return fail_unknown("--reference", o->reference, TABLE(references));
     int status = check_outputs(x);
     if (status == EXIT_GOOD) status = make(&s, &g, x);
+    if (status == EXIT_GOOD && gemm_is_extended(&s.gemm) && !strcmp(o->reference, "fp32"))
+        status =
+            complain("--reference", "fp32 takes D = alpha A B + beta C alone; use exact");
     if (status == EXIT_GOOD) status = budget_check(&o->budget, &s);
     if (status == EXIT_GOOD) {
         json_t *row = describe(&s, x);

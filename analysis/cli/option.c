@@ -312,3 +312,50 @@ void options_print(const struct option_row *rows)
         options_print_line(left, OPTION_WIDTH, rows->what);
     }
 }
+
+/* --- writing ---------------------------------------------------------------------- */
+
+static void write_word(char *text, size_t size, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_./,:=+-@%";
+    text_add(text, size, " ");
+    if (*word && !word[strspn(word, plain)]) {
+        text_add(text, size, "%s", word);
+        return;
+    }
+    text_add(text, size, "'");
+    for (; *word; word++) text_add(text, size, *word == '\'' ? "'\\''" : "%c", *word);
+    text_add(text, size, "'");
+}
+
+static void write_value(char *text, size_t size, const void *at, enum option_kind kind)
+{
+    char number[40];
+    float x;
+    switch (kind) {
+    case OPTION_COUNT: snprintf(number, sizeof number, "%zu", *(const size_t *)at); break;
+    case OPTION_INT: snprintf(number, sizeof number, "%d", *(const int *)at); break;
+    case OPTION_F32:
+        memcpy(&x, at, sizeof x);
+        snprintf(number, sizeof number, "%.9g", (double)x);
+        break;
+    default: write_word(text, size, *(const char *const *)at); return;
+    }
+    write_word(text, size, number);
+}
+
+void options_write(char *text, size_t size, const void *own, const bool *given,
+                   const struct option_row *rows, size_t from, size_t to,
+                   const char *const *but)
+{
+    for (size_t i = 0; rows[i].name; i++) {
+        const struct option_row *const row = &rows[i];
+        const char *const *not = but;
+        while (*not &&strcmp(*not, row->name)) not ++;
+        if (!given[i] || row->value || row->at < from || row->at >= to || *not ) continue;
+        text_add(text, size, row->name[1] ? " --%s" : " -%s", row->name);
+        if (row->kind != OPTION_FLAG)
+            write_value(text, size, (const char *)own + row->at, row->kind);
+    }
+}

@@ -90,6 +90,13 @@ char *options_join(const char *program, const struct option_row *rows, const cha
                    const char *const *more, int more_count, int argc,
                    const char *const *argv);
 
+/* Append the given options whose members begin at offsets [from, to) of the struct, as
+   words of a command line, each after a blank; texts are quoted for a shell if they need
+   it. Options that `but` names, ended by NULL, are left out. */
+void options_write(char *text, size_t size, const void *own, const bool *given,
+                   const struct option_row *rows, size_t from, size_t to,
+                   const char *const *but);
+
 /* Set one option from that row, in the struct or variable.  Statuses as for
    options_read(). */
 enum bitcut_status option_set(void *own, const struct option_row *row, const char *text,

@@ -2,11 +2,13 @@
 #include "analysis/cli/setup.h"
 
 #include "analysis/accuracy/short_result.h"
+#include "emu/gemm_fields.h"
 #include "emu/gemm_text.h"
 #include "lib/base/text.h"
 #include "lib/gemm/configuration.h"
 #include "lib/gemm/order.h"
 #include "lib/gemm/sparsity.h"
+#include "lib/io/json_record.h"
 
 #include "lib/number/bits.h"
 
@@ -350,7 +352,7 @@ static int read_integer_c(struct setup *s)
     return setup_check_shape("C", &shape, s->a.rows, s->b.cols);
 }
 
-static int read_c(struct setup *s)
+int setup_read_c(struct setup *s)
 {
     if (!s->options->c) {
         if (!gemm_reads_c(&s->gemm)) return matrix_unread("-c", &s->options->files);
@@ -431,13 +433,17 @@ int setup_finish(struct setup *s)
     if (status == EXIT_GOOD) status = quantize_operands(s);
     if (status == EXIT_GOOD && s->plan.integer) status = make_both_integers(s);
     if (status == EXIT_GOOD) status = setup_extend(s, s->a.rows, s->b.cols, s->a.cols);
-    if (status == EXIT_GOOD) status = read_c(s);
+    if (status == EXIT_GOOD) status = setup_read_c(s);
     if (status == EXIT_GOOD && s->d)
         status = setup_check_shape("D", s->d, s->a.rows, s->b.cols);
-    if (status != EXIT_GOOD) return status;
-    return s->options->files.offsets
-               ? take_groups(s, of)
-               : matrix_batch(&s->is_batch, &s->count, of, &s->options->files);
+    if (status == EXIT_GOOD)
+        status = s->options->files.offsets
+                     ? take_groups(s, of)
+                     : matrix_batch(&s->is_batch, &s->count, of, &s->options->files);
+    if (s->options->files.positions)
+        s->gemm.positions =
+            (struct bitcut_matrix){ .at = s->a.kept, .format = &formats[FORMAT_U8] };
+    return status;
 }
 
 /* The distance from one matrix of a batch to the next. */
@@ -538,6 +544,7 @@ void setup_describe(json_t *row, const struct bitcut_gemm *g, const struct gemm_
         json_object_set_new(row, x->key, planned_json(p, x));
     json_object_set_new(row, "alpha", json_number(format_to_double(f32, g->alpha)));
     json_object_set_new(row, "beta", json_number(format_to_double(f32, g->beta)));
+    record_json(row, gemm_operand_fields, g);
     describe_units(row, g->unit, p);
 }
 

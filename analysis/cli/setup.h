@@ -161,6 +161,10 @@ int setup_finish(struct setup *s);
    with them, as setup_finish() does.  Prints messages and returns an exit status. */
 int setup_extend(struct setup *s, size_t m, size_t n, size_t k);
 
+/* Read -c if it was given, and check that it is where s->gemm reads C.  s->a and s->b
+   must be set.  Prints messages and returns an exit status. */
+int setup_read_c(struct setup *s);
+
 /* Set the alpha, the beta, the bias, the factors and the epilogue of s->gemm, whose
    recipe and unit are open, from the options; --unit is not read.  s->a and s->b must be
    set; they are quantized if the options say so.  Prints messages and returns an exit

@@ -70,23 +70,37 @@ struct candidate {
     const struct bitcut_quantizer *quantizer[2];
 };
 
-/* The GEMM of a variation of a candidate.  Its factors only say which blocks share one.
- */
+/* The GEMM of a recipe on a unit with the start, the steps and the operands that were
+   asked for.  Its operands only say which there are. */
+static struct bitcut_gemm gemm_asked(const struct bitcut_recipe *recipe,
+                                     const struct bitcut_unit *unit,
+                                     const struct advise_problem *q)
+{
+    struct bitcut_gemm g = gemm_of(recipe, unit);
+    if (q->gemm) {
+        g = *q->gemm;
+        g.recipe = recipe;
+        g.unit = unit;
+    }
+    g.d.format = q->format_d;
+    return g;
+}
+
+/* The GEMM of a variation of a candidate. */
 static struct bitcut_gemm gemm_of_candidate(const struct candidate *c, int v,
-                                            const struct bitcut_format *format_d)
+                                            const struct advise_problem *q)
 {
     static const uint32_t one = F32_ONE;
-    struct bitcut_gemm g = gemm_of(c->recipe, c->unit);
+    struct bitcut_gemm g = gemm_asked(c->recipe, c->unit, q);
     g.scale = variations[v].scale;
     g.equilibrate = variations[v].equilibrate;
-    g.d.format = format_d;
     for (int side = 0; side < 2; side++) {
-        const struct bitcut_quantizer *const q = c->quantizer[side];
-        if (!q) continue;
-        const enum bitcut_scaling own = unit_scaling(c->unit, q);
+        const struct bitcut_quantizer *const x = c->quantizer[side];
+        if (!x) continue;
+        const enum bitcut_scaling own = unit_scaling(c->unit, x);
         if (own > g.scaling) g.scaling = own;
         *(side ? &g.scale_b : &g.scale_a) = (struct bitcut_scales){
-            { .at = &one, .format = q->scale }, q->lines, q->depth
+            { .at = &one, .format = x->scale }, x->lines, x->depth
         };
     }
     return g;
@@ -110,14 +124,14 @@ static void add(struct list *l, const struct advise_problem *q, const char *targ
     for (int v = 0; v < VARIATIONS && l->count < l->room; v++) {
         struct advise_trial *const t = &l->at[l->count];
         *t = (struct advise_trial){ .target = target,
-                                    .gemm = gemm_of_candidate(c, v, q->format_d),
+                                    .gemm = gemm_of_candidate(c, v, q),
                                     .quantizer = { c->quantizer[0], c->quantizer[1] } };
         if (!differs(c->recipe->split, c->parts, v) ||
             (quantized && variations[v].equilibrate) ||
             gemm_equilibrates(&t->gemm) != variations[v].equilibrate ||
             (quantized ? gemm_plan_on_any : gemm_plan_on_unit)(&t->plan, &t->gemm,
                                                                NULL) != BITCUT_OK ||
-            !blocks_fit(t, q))
+            epilogue_check_operands(&t->gemm, NULL) != BITCUT_OK || !blocks_fit(t, q))
             continue;
         t->advice = (struct bitcut_advice){ .size = sizeof t->advice,
                                             .cost = plan_cost(&t->plan, target),
@@ -326,7 +340,7 @@ static enum bitcut_status add_scale(struct advise *to, struct advise_scale one,
                                     const struct advise_samples *s,
                                     const struct advise_how *how, struct fault *f)
 {
-    struct advise_trial t = { .gemm = gemm_of(one.recipe, one.unit) };
+    struct advise_trial t = { .gemm = gemm_asked(one.recipe, one.unit, &to->problem) };
     t.gemm.scale = one.scale;
     t.gemm.equilibrate = one.equilibrate;
     if (gemm_plan_on_unit(&t.plan, &t.gemm, NULL) != BITCUT_OK) return BITCUT_OK;
@@ -388,8 +402,8 @@ static struct advise begin(const struct advise_problem *q, const struct advise_s
     for (size_t i = 0; i < s->count; i++) {
         const struct norm_sample *const first = &s->of[i].first, *const second =
                                                                      &s->of[i].second;
-        x.outputs += first->a.rows * first->b.cols;
-        x.checks += second->a.rows * second->b.cols;
+        x.outputs += first->data.a.rows * first->data.b.cols;
+        x.checks += second->data.a.rows * second->data.b.cols;
         x.all &= first->all;
     }
     return x;

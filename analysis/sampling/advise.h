@@ -30,6 +30,12 @@ struct advise_problem {
     const struct bitcut_quantizer *quantizer[2]; /* of A and B in every GEMM, or NULL */
     bool quantizers; /* also try each quantizer, for A and B, on units of its elements */
     const struct bitcut_format *format_d; /* format of D; NULL: f32 */
+    const struct bitcut_gemm *gemm; /* the alpha, the beta, the start and the steps of the
+                                       GEMM, whether it has a bias and factors, and of
+                                       which blocks; NULL: D = A B */
+    const struct gemm_data
+        *extra;          /* C, the bias and the factors, for one pair; or NULL */
+    const char *options; /* options of the program for the same, or NULL */
     bool values; /* report the values, the bits that splits retain, and scales as well */
 };
 
@@ -100,9 +106,10 @@ extern const struct record_field advise_fields[];
    A GEMM has the variations of its recipe's row; with f16 parts also the scales 2^10 and
    2^11, and equilibration.
 
-   Errors are those of D, in its format, against the exact product of A and B as they are
-   given.  They include what quantization makes.  Quantized operands are not equilibrated;
-   with quantizers given, scales are not compared.
+   Errors are those of D, in its format, against what the whole GEMM of A and B as they
+   are given is in exact arithmetic.  They include what quantization makes.  A recipe that
+   the start, the steps or the factors do not fit is not tried.  Quantized operands are
+   not equilibrated; with quantizers given, scales are not compared.
 
    Each GEMM is computed on the first sample, with the bits of the whole result.  If it
    seems to reach the required error, it is computed on the second sample, which has to

@@ -38,24 +38,58 @@ static enum bitcut_status take_options(struct advise_problem *q,
 
 static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *f)
 {
+    if (g->offsets)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "advise does not take groups");
     if (g->count != 1 || !g->m || !g->n || !g->k)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "the GEMM must be a single one with m, n and k of at least 1");
     if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
-    struct bitcut_gemm product = *g;
-    product.beta = 0;
     if (g->d.format && !format_is_result(g->d.format))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "D cannot have the format %s",
                          g->d.format->name);
-    return gemm_check_operands(&product, f);
+    if (gemm_has_zeros(g))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "advise takes no zero points of A and B");
+    if (g->sparsity)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "advise does not take a sparse A");
+    return gemm_check_operands(g, f);
+}
+
+/* The start, the steps and the operands of a caller's GEMM, and nothing else of it. */
+static struct bitcut_gemm asked_of(const struct bitcut_gemm *g)
+{
+    struct bitcut_gemm to = gemm_of(NULL, NULL);
+    to.alpha = g->alpha, to.beta = g->beta;
+    to.c = g->c, to.d.format = g->d.format;
+    memcpy(to.epilogue, g->epilogue, sizeof to.epilogue);
+    to.start = g->start, to.scaling = g->scaling;
+    to.bias = g->bias, to.bias_rows = g->bias_rows;
+    to.scale_a = g->scale_a, to.scale_b = g->scale_b;
+    to.scale_d = g->scale_d;
+    to.clamp_low = g->clamp_low, to.clamp_high = g->clamp_high;
+    to.zero_d = g->zero_d;
+    epilogue_leave_amax(&to);
+    return to;
+}
+
+/* Check that every operand is read and that no quantized operand has factors. */
+static enum bitcut_status check_asked(const struct bitcut_gemm *g,
+                                      const struct advise_problem *q, struct fault *f)
+{
+    const bool quantized = q->quantizer[0] || q->quantizer[1] || q->quantizers;
+    if (!quantized) return epilogue_check_operands(g, f);
+    if (!gemm_has_scales(g)) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "quantizers cannot be combined with factors of A or B");
 }
 
 /* The trial as the caller's GEMM, with all defaults filled in. */
 static struct bitcut_gemm gemm_found(const struct advise_trial *t,
                                      const struct bitcut_gemm *g)
 {
+    static const struct bitcut_scales none = { .lines = 0 };
     struct bitcut_gemm found = t->gemm;
     found.count = g->count;
     found.m = g->m;
@@ -67,7 +101,11 @@ static struct bitcut_gemm gemm_found(const struct advise_trial *t,
     found.b = g->b;
     found.c = g->c;
     found.d = g->d;
-    found.scale_a = found.scale_b = (struct bitcut_scales){ .lines = 0 };
+    found.bias = g->bias;
+    found.scale_a = t->quantizer[0] ? none : g->scale_a;
+    found.scale_b = t->quantizer[1] ? none : g->scale_b;
+    found.amax = g->amax;
+    memcpy(found.epilogue, g->epilogue, sizeof found.epilogue);
     gemm_settle(&found, &t->plan);
     return found;
 }
@@ -106,22 +144,22 @@ static enum bitcut_status read_and_find(struct bitcut_advice *to,
                                         struct fault *f)
 {
     const char *target[ADVISE_TARGETS_MAX] = { g->unit ? g->unit->name : NULL };
-    struct matrix a = { .at = NULL }, b = { .at = NULL };
-    enum bitcut_status status =
-        view_matrix(&a, &g->a, 0, g->m, g->k, threads) &&
-                view_matrix(&b, &g->b, 0, g->k, g->n, threads)
-            ? BITCUT_OK
-            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
-    q->a = &a;
-    q->b = &b;
+    const struct bitcut_gemm asked = asked_of(g);
+    struct gemm_data data;
+    enum bitcut_status status = check_asked(&asked, q, f);
+    if (status == BITCUT_OK) status = gemm_data_take(&data, g, 0, threads, f);
+    if (status != BITCUT_OK) return status;
+    q->a = &data.a;
+    q->b = &data.b;
     q->pairs = 1;
+    q->gemm = &asked;
+    q->extra = &data;
     q->recipe = g->recipe;
     q->format_d = g->d.format;
     q->target = target;
     q->targets = g->unit ? 1 : advise_targets(target);
-    if (status == BITCUT_OK) status = find(to, found, g, q, threads, f);
-    matrix_clear(&a);
-    matrix_clear(&b);
+    status = find(to, found, g, q, threads, f);
+    gemm_data_clear(&data);
     return status;
 }
 
@@ -138,7 +176,7 @@ enum bitcut_status bitcut_advise(struct bitcut_advice *to, struct bitcut_gemm *f
         to ? struct_check_since("advice", to->size, sizeof *to, older, &f) : BITCUT_OK;
     if (status == BITCUT_OK) status = gemm_check_place(found, &f);
     if (status == BITCUT_OK) status = take_options(&q, options, threads, &f);
-    if (status == BITCUT_OK) status = gemm_take_plain(&g, gemm, "advise", &f);
+    if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
     if (status == BITCUT_OK) status = check_gemm(&g, &f);
     if (status == BITCUT_OK) status = read_and_find(to, found, &g, &q, threads, &f);
     return fault_write(why, status, &f);

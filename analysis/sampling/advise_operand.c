@@ -31,7 +31,7 @@ static enum bitcut_status pick_sample(struct advise_operand *to, const struct by
                                       struct fault *f)
 {
     const size_t *const line = x->is_b ? sample->col : sample->row;
-    const size_t lines = x->is_b ? sample->b.cols : sample->a.rows;
+    const size_t lines = x->is_b ? sample->data.b.cols : sample->data.a.rows;
     const enum bitcut_status status =
         pick(&to->element[i], x->element, x->k, 1, line, lines, x->is_b, f);
     return status == BITCUT_OK ? pick(&to->factor[i], x->scale, x->blocks, x->height, line,

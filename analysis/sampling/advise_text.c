@@ -2,6 +2,8 @@
 #include "analysis/sampling/advise_text.h"
 
 #include "analysis/accuracy/short_result.h"
+#include "emu/gemm_fields.h"
+#include "emu/gemm_sentence.h"
 #include "emu/gemm_text.h"
 #include "lib/base/text.h"
 #include "lib/number/quantizer.h"
@@ -175,6 +177,8 @@ const struct record_field advise_fields[] = {
     /* clang-format off */
     ANSWER(problem.want, "want", "the error that will do"),
     ANSWER(problem.metric, "metric", "what that is an error in"),
+    RECORD_POINTER(struct advise, problem.gemm, gemm_operand_fields, "operands",
+                   "steps and operands of the GEMM other than A and B"),
     ANSWER(problem.pairs, "pairs", "pairs of matrices, one product each"),
     ANSWER(m, "m", "rows of the last A"),
     ANSWER(n, "n", "columns of the last B"),
@@ -249,7 +253,10 @@ void advise_describe_want(char *text, size_t size, const void *answer)
     const bool several = x->problem.pairs > 1;
     text_add(text, size, "at most ");
     describe_error(text, size, x, x->problem.want);
-    text_add(text, size, " of %sD = A B; ", several ? "each " : "");
+    text_add(text, size, " of %s", several ? "each " : "");
+    if (x->problem.gemm) gemm_describe_update(text, size, x->problem.gemm);
+    else text_add(text, size, "D = A B");
+    text_add(text, size, "; ");
     if (x->all) text_add(text, size, "all %zu outputs were computed", x->outputs);
     else if (several)
         text_add(text, size, "tried on %zu outputs, checked on %zu others", x->outputs,
@@ -519,11 +526,21 @@ void advise_describe_command(char *text, size_t size, const void *answer)
             text_add(text, size, " --quantize-%c %s", side ? 'b' : 'a',
                      t->quantizer[side]->name);
     if (has_short_d(t)) text_add(text, size, " --format-d %s", t->gemm.d.format->name);
+    if (x->problem.options) text_add(text, size, "%s", x->problem.options);
+}
+
+/* The start, the steps and their operands. */
+static void describe_epilogue(char *text, size_t size, const void *answer)
+{
+    const struct advise *const x = answer;
+    const struct gemm_description d = { .gemm = x->problem.gemm };
+    if (d.gemm) gemm_describe_epilogue(text, size, &d);
 }
 
 const struct record_line advise_lines[] = {
     { "A", advise_describe_a, RECORD_ALWAYS, NULL },
     { "B", advise_describe_b, RECORD_ALWAYS, NULL },
+    { "epilogue", describe_epilogue, RECORD_ALWAYS, NULL },
     { "wanted", advise_describe_want, RECORD_ALWAYS, NULL },
     { LABEL_VERDICT, advise_describe_none, RECORD_ALWAYS, NULL },
     VERDICT_LINES(advise_describe_best, advise_describe_typical,

@@ -31,15 +31,36 @@ static enum bitcut_status draw(struct norm_sample *to, const struct advise_probl
         rows *= 2;
         cols *= 2;
     }
-    return norm_sample_draw(to, a, b, rows, cols, q->metric->even, q->seed + (times > 1),
-                            s->threads, s->progress, f);
+    struct gemm_data all = { 0 };
+    if (q->extra) all = *q->extra;
+    all.a = *a, all.b = *b;
+    return norm_sample_draw(to, &all, q->gemm, rows, cols, q->metric->even,
+                            q->seed + (times > 1), s->threads, s->progress, f);
 }
 
-static uint32_t largest_of(const struct matrix *x, uint32_t elsewhere)
+/* The factor of an element of A or B if elements are multiplied before the split; 1. */
+static uint32_t factor_of(const struct advise_problem *q, bool is_b, size_t i, size_t j)
 {
-    uint32_t largest = elsewhere;
-    for (size_t i = 0; i < x->rows * x->cols; i++)
-        largest = equilibrate_larger(largest, x->at[i]);
+    const struct gemm_data *const x = q->extra;
+    if (!x || q->gemm->scaling != BITCUT_SCALING_OPERAND) return F32_ONE;
+    const struct matrix *const factors = is_b ? &x->scale_b : &x->scale_a;
+    const size_t depth = is_b ? x->depth_b : x->depth_a, k = is_b ? i : j,
+                 block = depth ? k / depth : 0;
+    if (!factors->at) return F32_ONE;
+    return factors->at[is_b ? block * factors->cols + j : i * factors->cols + block];
+}
+
+static uint32_t largest_of(const struct matrix *x, const struct advise_problem *q,
+                           bool is_b)
+{
+    uint32_t largest = q->largest[is_b];
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    for (size_t i = 0; i < x->rows; i++)
+        for (size_t j = 0; j < x->cols; j++)
+            largest = equilibrate_larger(
+                largest, f32_multiply(x->at[i * x->cols + j], factor_of(q, is_b, i, j)));
+    hostfp_leave(&mode);
     return largest;
 }
 
@@ -67,8 +88,8 @@ static enum bitcut_status draw_one(struct advise_sample *to,
 {
     const struct matrix *const a = &q->a[i], *const b = &q->b[i];
     struct advise_sample s = { .metric = q->metric,
-                               .largest = { largest_of(a, q->largest[0]),
-                                            largest_of(b, q->largest[1]) },
+                               .largest = { largest_of(a, q, false),
+                                            largest_of(b, q, true) },
                                .outputs = (double)a->rows * (double)b->cols,
                                .a = a,
                                .b = b };
@@ -76,8 +97,8 @@ static enum bitcut_status draw_one(struct advise_sample *to,
     if (status != BITCUT_OK) return status;
     status = draw(&s.second, q, i, CHECKS, all, f);
     if (status == BITCUT_OK) {
-        const size_t first = s.first.a.rows * s.first.b.cols,
-                     second = s.second.a.rows * s.second.b.cols;
+        const size_t first = s.first.data.a.rows * s.first.data.b.cols,
+                     second = s.second.data.a.rows * s.second.data.b.cols;
         s.d = memory_allocate(first > second ? first : second, sizeof *s.d);
         s.operand = calloc(2 * quantizer_count(), sizeof *s.operand);
         if (!s.d || !s.operand)
@@ -128,7 +149,7 @@ static enum bitcut_status take_operands(struct gemm_data *to, struct bitcut_gemm
                                         const struct norm_sample *w, struct fault *f)
 {
     const struct norm_sample *const samples[] = { &s->first, &s->second };
-    *to = (struct gemm_data){ .a = w->a, .b = w->b };
+    *to = w->data;
     for (int side = 0; side < 2; side++) {
         const struct bitcut_quantizer *const q = t->quantizer[side];
         if (!q) continue;
@@ -146,22 +167,22 @@ static enum bitcut_status take_operands(struct gemm_data *to, struct bitcut_gemm
     return BITCUT_OK;
 }
 
-/* D of a trial that is quantized or has a short D, as FP32 encodings. */
-static enum bitcut_status run_quantized(const struct advise_trial *t,
-                                        const struct advise_sample *s,
-                                        const struct norm_sample *w,
-                                        const struct gemm_options *options,
-                                        struct fault *f)
+/* D of a trial on a sample, as FP32 encodings. */
+static enum bitcut_status compute(const struct advise_trial *t,
+                                  const struct advise_sample *s,
+                                  const struct norm_sample *w,
+                                  const struct advise_samples *all, struct fault *f)
 {
+    const struct gemm_options options = { .threads = all->threads,
+                                          .progress = all->progress,
+                                          .widened = true };
     struct bitcut_gemm g = t->gemm;
-    struct gemm_options how = *options;
     struct gemm_data data;
-    enum bitcut_status status = take_operands(&data, &g, t, s, w, f);
+    const enum bitcut_status status = take_operands(&data, &g, t, s, w, f);
     if (status != BITCUT_OK) return status;
     gemm_data_set(&g, &data, s->d);
     g.d.format = t->gemm.d.format;
-    how.widened = true;
-    return gemm_run_plan(&g, &t->plan, &how, f);
+    return gemm_run_plan(&g, &t->plan, &options, f);
 }
 
 /* The error of s->d, in the metric. */
@@ -179,14 +200,7 @@ static enum bitcut_status run(struct norm_sample_error *to, const struct advise_
                               const struct advise_sample *s, const struct norm_sample *w,
                               const struct advise_samples *all, struct fault *f)
 {
-    const struct gemm_options options = { .threads = all->threads,
-                                          .progress = all->progress };
-    struct bitcut_gemm g = t->gemm;
-    gemm_set_dense(&g, s->d, w->a.rows, w->b.cols, w->a.cols, w->a.at, w->b.at, NULL);
-    const enum bitcut_status status =
-        advise_is_quantized(t) || result_is_short(t->gemm.d.format)
-            ? run_quantized(t, s, w, &options, f)
-            : gemm_run(&g, &options, f);
+    const enum bitcut_status status = compute(t, s, w, all, f);
     if (status != BITCUT_OK) return status;
     *to = error_of(s, w);
     if (!parts_fit(t, s)) to->value = to->high = (double)INFINITY;

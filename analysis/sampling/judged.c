@@ -22,6 +22,17 @@ static bool is_explained(const void *judged)
     return j->bound.applies ? j->bound.violations == 0 : j->share <= 1;
 }
 
+static bool is_graded(const void *judged)
+{
+    return ((const struct judged *)judged)->graded;
+}
+
+static bool has_explained(const void *judged)
+{
+    const struct judged *const j = judged;
+    return j->graded || j->bound.applies;
+}
+
 static bool typical_range_is_known(const void *judged)
 {
     return ((const struct judged *)judged)->usual.outputs;
@@ -29,29 +40,35 @@ static bool typical_range_is_known(const void *judged)
 
 #define JUDGED(member, key, unit, what) RECORD_INNER(struct judged, member, key, unit, what)
 
+#define JUDGED_IF(member, key, unit, what, condition)                                    \
+    RECORD_INNER_IF(struct judged, member, key, unit, what, condition)
+
 const struct record_field judged_fields[] = {
     /* clang-format off */
     JUDGED(reference, "reference", "", "the reference of D"),
     RECORD_NAMED(struct judged, value, "", metrics, "", "every metric (bitcut list metrics)"),
-    JUDGED(grade, "grade_text", "",
-       "whether D is as accurate as an FP32 GEMM, as a sentence"),
+    JUDGED_IF(grade, "grade_text", "",
+       "whether D is as accurate as an FP32 GEMM, as a sentence; null: the GEMM has other "
+       "steps", is_graded),
     RECORD_TEXT_OF(bound_grade, "bound_grade",
                    "grade of D relative to the bound of recipe and unit, and to the "
                    "typical range"),
     JUDGED(verdict, "verdict", "", "the grade relative to the typical range and the bound, in words"),
-    JUDGED(error_bound.parts, "parts_error", "u",
-       "error of the parts, dropped products included"),
-    JUDGED(error_bound.all, "recipe_limit", "u",
-       "bound of recipe and unit in norms of rows and columns"),
-    JUDGED(share, "recipe_worst", "", "largest part of that limit that an output takes"),
+    JUDGED_IF(error_bound.parts, "parts_error", "u",
+       "error of the parts, dropped products included; null as grade_text", is_graded),
+    JUDGED_IF(error_bound.all, "recipe_limit", "u",
+       "bound of recipe and unit in norms of rows and columns", is_graded),
+    JUDGED_IF(share, "recipe_worst", "", "largest part of that limit that an output takes",
+       is_graded),
     JUDGED(bound.limit_most, "bound_max", "u |A||B|", "the largest bound of an output"),
     JUDGED(bound.ratio, "bound_worst", "",
        "the largest part of its bound that an output takes"),
-    RECORD_FUNCTION(is_explained, "explained", "whether recipe and unit explain the errors"),
-    JUDGED(error_bound.underflow, "parts_underflow", "",
-       "elements of A and B with a part that underflows"),
-    JUDGED(error_bound.overflow, "parts_overflow", "",
-       "elements of A and B with a part that overflows"),
+    { .name = "explained", .what = "whether recipe and unit explain the errors; null: unknown",
+      .unit = "", .kind = RECORD_DERIVED, .flag = is_explained, .when = has_explained },
+    JUDGED_IF(error_bound.underflow, "parts_underflow", "",
+       "elements of A and B with a part that underflows", is_graded),
+    JUDGED_IF(error_bound.overflow, "parts_overflow", "",
+       "elements of A and B with a part that overflows", is_graded),
     RECORD_INNER_IF(struct judged, typical_range_find, "typical", "u |A||B|",
                     "range of backward_max of most results", typical_range_is_known),
     JUDGED(bins, "ulp_histogram", "", "outputs by distance from the exact result, in steps of the format of D"),
@@ -145,13 +162,13 @@ static void conclude(struct judged *to, const struct judge *j, int threads)
     metrics_find(to->value, x, ~0u, threads);
     ulp_histogram(to->bins, x);
     to->m = x->m, to->n = x->n, to->k = x->k;
-    to->share = error_bound_share(x, &to->error_bound);
+    to->share = to->graded ? error_bound_share(x, &to->error_bound) : (double)NAN;
     to->counts = j->counts;
     to->seconds = j->seconds;
     to->typical_range_find[0] = to->usual.low, to->typical_range_find[1] = to->usual.high;
     to->standing = &grades[grade_of(&to->usual, to->value[METRIC_BACKWARD_MAX],
                                     to->bound.violations)];
-    write_grade(to, x);
+    if (to->graded) write_grade(to, x);
     write_verdict(to);
 }
 
@@ -160,15 +177,13 @@ enum bitcut_status judged_find(struct judged *to, const struct bitcut_gemm *g,
                                const struct reference *reference, uint64_t seed,
                                const struct gemm_options *options, struct fault *f)
 {
-    const struct exact_update update = { g->alpha, g->beta, data->c.at };
     struct judge j;
-    enum bitcut_status status =
-        judge_init(&j, reference, &data->a, &data->b, &update, options, f);
+    enum bitcut_status status = gemm_data_judge_by(&j, reference, data, g, options, f);
     if (status != BITCUT_OK) return status;
-    *to = (struct judged){ .reference = reference };
+    *to = (struct judged){ .reference = reference, .graded = !gemm_is_extended(g) };
     j.comparison.d = d->at;
-    j.comparison.format = g->d.format;
-    status = judge_grade(&j, &to->error_bound, g, options, f);
+    to->error_bound = (struct error_bound){ .parts = NAN, .all = NAN };
+    if (to->graded) status = judge_grade(&j, &to->error_bound, g, options, f);
     if (status == BITCUT_OK)
         status = find_beside(to, g, data, &j.comparison, seed, options, f);
     if (status == BITCUT_OK) conclude(to, &j, options->threads);
@@ -199,9 +214,12 @@ static void describe_componentwise(char *text, size_t size, const void *answer)
     char error[NUMBER_SAID_MAX], limit[NUMBER_SAID_MAX];
     if (!j) return;
     const struct bitcut_format *const format = format_of(answer);
-    text_add(text, size, "%s u |A||B| at most, u = 2^%d (an FP32 GEMM%s%s may have %s)",
+    text_add(text, size, "%s u |A||B| at most, u = 2^%d",
              number_said(error, j->value[METRIC_BACKWARD_MAX], 3),
-             result_unit_exponent(format), result_is_short(format) ? " rounded to " : "",
+             result_unit_exponent(format));
+    if (!j->graded) return;
+    text_add(text, size, " (an FP32 GEMM%s%s may have %s)",
+             result_is_short(format) ? " rounded to " : "",
              result_is_short(format) ? result_name(format) : "",
              number_said(limit, j->value[METRIC_BACKWARD_LIMIT], 3));
 }
@@ -235,7 +253,8 @@ static void describe_ulps(char *text, size_t size, const void *answer)
 static void describe_lost(char *text, size_t size, const void *answer)
 {
     const struct judged *const j = judged_of(answer);
-    if (!j || (budget_of(answer) && budget_of(answer)->problem->all)) return;
+    if (!j || !j->graded || (budget_of(answer) && budget_of(answer)->problem->all))
+        return;
     const size_t *const under = j->error_bound.underflow, *const over =
                                                               j->error_bound.overflow;
     text_add(text, size,

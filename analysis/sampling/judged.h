@@ -14,6 +14,8 @@ enum { VERDICT_MAX = 600 };
 
 struct judged {
     const struct reference *reference;
+    bool graded; /* whether D is compared with an FP32 GEMM: D = alpha A B + beta C alone
+                  */
     size_t m, n, k;
     double value[METRICS];
     char grade[VERDICT_MAX], verdict[VERDICT_MAX]; /* sentences                      */
@@ -32,9 +34,10 @@ struct judged {
 /* The fields (lib/base/record.h): metrics first. */
 extern const struct record_field judged_fields[];
 
-/* Compare d, computed as g on a unit.  Of the options, `threads`, `progress` and
-   `offload` are read.  Returns BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if asked to stop; a
-   status of the device. */
+/* Compare d, computed as g on a unit.  If g has a bias, factors, a start or other steps,
+   `data` has what they read, and the reference must be exact.  Of the options, `threads`,
+   `progress` and `offload` are read.  Returns BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if
+   asked to stop; a status of the device. */
 enum bitcut_status judged_find(struct judged *to, const struct bitcut_gemm *g,
                                const struct gemm_data *data, const struct matrix *d,
                                const struct reference *reference, uint64_t seed,

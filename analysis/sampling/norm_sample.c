@@ -4,6 +4,7 @@
 #include "analysis/sampling/sampling.h"
 #include "lib/base/size.h"
 #include "lib/number/bits.h"
+#include "lib/number/fma.h"
 #include "lib/number/hostfp.h"
 #include "lib/number/rand.h"
 
@@ -119,32 +120,50 @@ static bool choose(struct lines *l, double *norm, uint64_t bits)
     return true;
 }
 
-static enum bitcut_status pick_rows(struct matrix *to, const struct matrix *from,
-                                    const size_t *row, size_t rows, struct fault *f)
+/* The largest magnitude of the factors of a line, which are `stride` apart; 1 without
+   factors. */
+static double largest_factor(const struct matrix *factors, size_t first, size_t stride,
+                             size_t blocks)
 {
-    const enum bitcut_status status = matrix_init(to, rows, from->cols, f);
-    for (size_t i = 0; status == BITCUT_OK && i < rows; i++)
-        for (size_t j = 0; j < from->cols; j++)
-            to->at[i * from->cols + j] = from->at[row[i] * from->cols + j];
-    return status;
+    double most = factors->at ? 0 : 1;
+    for (size_t b = 0; factors->at && b < blocks; b++) {
+        const double x = fabs(value_of_float(factors->at[first + b * stride]));
+        if (isfinite(x)) most = larger_double(most, x);
+    }
+    return most;
 }
 
-static enum bitcut_status pick_cols(struct matrix *to, const struct matrix *from,
-                                    const size_t *col, size_t cols, struct fault *f)
+/* Add the mean square to each square. */
+static void add_mean(double *norm, size_t count)
 {
-    const enum bitcut_status status = matrix_init(to, from->rows, cols, f);
-    for (size_t i = 0; status == BITCUT_OK && i < from->rows; i++)
-        for (size_t j = 0; j < cols; j++)
-            to->at[i * cols + j] = from->at[i * from->cols + col[j]];
-    return status;
+    double most = 0, mean = 0;
+    for (size_t i = 0; i < count; i++) most = larger_double(most, norm[i]);
+    for (size_t i = 0; i < count && most > 0; i++) {
+        norm[i] /= most;
+        mean += norm[i] * norm[i] / (double)count;
+    }
+    for (size_t i = 0; i < count; i++) norm[i] = sqrt(norm[i] * norm[i] + mean);
+}
+
+/* The norms of rows and columns of a GEMM that is more than A B. */
+static void extend_norms(double *row, double *col, const struct gemm_data *x)
+{
+    const size_t m = x->a.rows, n = x->b.cols;
+    for (size_t i = 0; i < m; i++)
+        row[i] *= largest_factor(&x->scale_a, i * x->scale_a.cols, 1, x->scale_a.cols);
+    for (size_t j = 0; j < n; j++)
+        col[j] *= largest_factor(&x->scale_b, j, n, x->scale_b.rows);
+    add_mean(row, m);
+    add_mean(col, n);
 }
 
 /* Copy the selected rows or columns into w. */
 static enum bitcut_status choose_lines(struct norm_sample *w, struct lines *row,
-                                       struct lines *col, const struct matrix *a,
-                                       const struct matrix *b, bool even, uint64_t seed,
+                                       struct lines *col, const struct gemm_data *all,
+                                       bool extended, bool even, uint64_t seed,
                                        struct fault *f)
 {
+    const struct matrix *const a = &all->a, *const b = &all->b;
     const struct comparison x = {
         .m = a->rows, .n = b->cols, .k = a->cols, .a = a->at, .b = b->at
     };
@@ -154,6 +173,7 @@ static enum bitcut_status choose_lines(struct norm_sample *w, struct lines *row,
     if (!norm) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
     line_norms(norm, norm + a->rows, &x, 1);
     hostfp_enter(&mode);
+    if (extended) extend_norms(norm, norm + a->rows, all);
     const bool chosen = (!even || (make_even(norm, a->rows, row->most) &&
                                    make_even(norm + a->rows, b->cols, col->most))) &&
                         choose(row, norm, rng_bits(&bits)) &&
@@ -161,19 +181,25 @@ static enum bitcut_status choose_lines(struct norm_sample *w, struct lines *row,
     hostfp_leave(&mode);
     free(norm);
     if (!chosen) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
-    enum bitcut_status status = pick_rows(&w->a, a, row->at, row->count, f);
-    if (status == BITCUT_OK) status = pick_cols(&w->b, b, col->at, col->count, f);
-    return status;
+    return gemm_data_pick(&w->data, all, row->at, row->count, col->at, col->count, f);
 }
 
-enum bitcut_status norm_sample_draw(struct norm_sample *to, const struct matrix *a,
-                                    const struct matrix *b, size_t rows, size_t cols,
-                                    bool even, uint64_t seed, int threads,
+/* Whether a GEMM is more than A B. */
+static bool is_more(const struct bitcut_gemm *g)
+{
+    return gemm_is_extended(g) || gemm_reads_c(g);
+}
+
+enum bitcut_status norm_sample_draw(struct norm_sample *to, const struct gemm_data *all,
+                                    const struct bitcut_gemm *gemm, size_t rows,
+                                    size_t cols, bool even, uint64_t seed, int threads,
                                     const struct progress *progress, struct fault *f)
 {
+    static const struct bitcut_gemm product = { .alpha = F32_ONE, .scale_d = F32_ONE };
+    const struct bitcut_gemm *const g = gemm ? gemm : &product;
     const struct gemm_options options = { .threads = threads, .progress = progress };
-    struct lines row = { .most = smaller(rows, a->rows), .all = a->rows },
-                 col = { .most = smaller(cols, b->cols), .all = b->cols };
+    struct lines row = { .most = smaller(rows, all->a.rows), .all = all->a.rows },
+                 col = { .most = smaller(cols, all->b.cols), .all = all->b.cols };
     struct norm_sample w = { .all = row.most == row.all && col.most == col.all };
     row.at = w.row = memory_allocate(row.most, sizeof *row.at);
     col.at = w.col = memory_allocate(col.most, sizeof *col.at);
@@ -181,16 +207,16 @@ enum bitcut_status norm_sample_draw(struct norm_sample *to, const struct matrix 
     col.weight = w.of_col = memory_allocate(col.most, sizeof *w.of_col);
     enum bitcut_status status =
         row.at && col.at && w.of_row && w.of_col
-            ? choose_lines(&w, &row, &col, a, b, even, seed, f)
+            ? choose_lines(&w, &row, &col, all, is_more(g), even, seed, f)
             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
-    if (status == BITCUT_OK)
-        status = judge_init(&w.judge, &references[0], &w.a, &w.b, NULL, &options, f);
+    if (status == BITCUT_OK) status = gemm_data_judge(&w.judge, &w.data, g, &options, f);
     if (status == BITCUT_OK) {
+        w.judge.comparison.format =
+            NULL; /* errors of a short D are those of its values */
         *to = w;
         return BITCUT_OK;
     }
-    matrix_clear(&w.a);
-    matrix_clear(&w.b);
+    gemm_data_clear(&w.data);
     free(w.row);
     free(w.col);
     free(w.of_row);
@@ -201,8 +227,7 @@ enum bitcut_status norm_sample_draw(struct norm_sample *to, const struct matrix 
 void norm_sample_clear(struct norm_sample *w)
 {
     if (w->of_row) judge_clear(&w->judge);
-    matrix_clear(&w->a);
-    matrix_clear(&w->b);
+    gemm_data_clear(&w->data);
     free(w->row);
     free(w->col);
     free(w->of_row);
@@ -303,8 +328,9 @@ static struct norm_sample_error relres(const struct norm_sample *w, const uint32
     const double value = without(&s, false, -1, 0);
     if (!(value < (double)INFINITY))
         return (struct norm_sample_error){ (double)INFINITY, (double)INFINITY };
-    const double error = sqrt(variance(&s, false, count_drawn(w->of_row, w->a.rows)) +
-                              variance(&s, true, count_drawn(w->of_col, w->b.cols)));
+    const double error =
+        sqrt(variance(&s, false, count_drawn(w->of_row, w->data.a.rows)) +
+             variance(&s, true, count_drawn(w->of_col, w->data.b.cols)));
     return (struct norm_sample_error){ value, value + ERRORS * error };
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A weighted sample of the outputs of a product, which estimates its Frobenius norms. */
+/* A weighted sample of the outputs of a GEMM, which estimates their Frobenius norms. */
 #ifndef BITCUT_ANALYSIS_SAMPLING_NORM_SAMPLE_H
 #define BITCUT_ANALYSIS_SAMPLING_NORM_SAMPLE_H
 
-#include "analysis/accuracy/judge.h"
-#include "lib/gemm/matrix.h"
+#include "analysis/accuracy/gemm_data.h"
 
 /* Rows of A and columns of B, with all of k, and the exact results of their outputs.
    Rows and columns are drawn without repetition, each with a probability c proportional
@@ -13,19 +12,25 @@
    mean of sums over the sample is the sum over all outputs (Horvitz and Thompson 1952).
    Errors in proportion to |a| |b| all have the same share in these sums.  With `even` all
    rows and columns have the same probability, except those with the largest and the
-   smallest norm, which are always included. */
+   smallest norm, which are always included.
+
+   In a GEMM that is more than A B, norms are those of multiplied elements, and the mean
+   of all squared norms is added to each squared norm, because an output whose products
+   are zero has a value, too. */
 struct norm_sample {
-    struct matrix a, b;
+    struct gemm_data data;
     size_t *row, *col;       /* which rows of A, and columns of B */
     double *of_row, *of_col; /* 1 / c                     */
     struct judge judge;
     bool all; /* all outputs, each once with weight 1 */
 };
 
-/* Returns BITCUT_NO_MEMORY or BITCUT_UNSUPPORTED; then there is nothing to clear. */
-enum bitcut_status norm_sample_draw(struct norm_sample *to, const struct matrix *a,
-                                    const struct matrix *b, size_t rows, size_t cols,
-                                    bool even, uint64_t seed, int threads,
+/* The sample of a GEMM with these operands; `gemm` has its alpha, beta, start and steps,
+   and the format of D, which steps may read: errors are those of a D in FP32.  NULL: A B.
+   Returns BITCUT_NO_MEMORY or BITCUT_UNSUPPORTED; then there is nothing to clear. */
+enum bitcut_status norm_sample_draw(struct norm_sample *to, const struct gemm_data *all,
+                                    const struct bitcut_gemm *gemm, size_t rows,
+                                    size_t cols, bool even, uint64_t seed, int threads,
                                     const struct progress *progress, struct fault *f);
 void norm_sample_clear(struct norm_sample *w);
 

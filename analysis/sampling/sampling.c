@@ -140,6 +140,20 @@ static double terms_at(const struct comparison *x, size_t i, size_t j)
     return squares > 0 && isfinite(sum) ? sum * (sum / squares) : (double)INFINITY;
 }
 
+/* The same for the norm of all magnitudes of outputs. */
+static double lead_of_outputs(const struct comparison *x)
+{
+    double sum = 0, squares = 0, most = 0;
+    for (size_t i = 0; i < x->m * x->n; i++)
+        if (isfinite(x->magnitude[i])) most = larger_double(most, x->magnitude[i]);
+    for (size_t i = 0; i < x->m * x->n && most > 0; i++) {
+        const double part = isfinite(x->magnitude[i]) ? x->magnitude[i] / most : 0;
+        sum += part * part;
+        squares += part * part * part * part;
+    }
+    return squares > 0 ? sum * (sum / squares) : (double)INFINITY;
+}
+
 /* The number of equal elements whose norm would vary as much. */
 static double lead_of(const struct matrix *x)
 {
@@ -154,13 +168,14 @@ static double lead_of(const struct matrix *x)
     return squares > 0 ? sum * (sum / squares) : (double)INFINITY;
 }
 
-static double least_lead(const struct gemm_data *p)
+static double least_lead(const struct gemm_data *p, const struct comparison *x)
 {
     struct hostfp mode;
     hostfp_enter(&mode);
-    const double a = lead_of(&p->a), b = lead_of(&p->b);
+    const double a = lead_of(&p->a), b = lead_of(&p->b),
+                 d = x->extra ? lead_of_outputs(x) : (double)INFINITY;
     hostfp_leave(&mode);
-    return a < b ? a : b;
+    return fmin(a, fmin(b, d));
 }
 
 static double least_terms(const struct comparison *x)
@@ -198,7 +213,7 @@ enum bitcut_status sample_run_prepare(struct sample_run *to,
     r.x = r.j.comparison;
     r.x.d = r.d;
     if (status == BITCUT_OK && b)
-        r.terms = least_terms(&r.x), r.lead = least_lead(&r.data);
+        r.terms = least_terms(&r.x), r.lead = least_lead(&r.data, &r.x);
     if (status == BITCUT_OK) *to = r;
     else sample_run_clear(&r);
     return status;

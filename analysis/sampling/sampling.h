@@ -60,7 +60,8 @@ struct sample_run {
     /* smallest over all outputs of the effective number of products, (sum of |a b|)^2 /
        sum of (a b)^2: as many equal products would vary as much */
     double terms;
-    double lead; /* the same for squares of elements in the norms of A and B */
+    double lead; /* the same for squares of elements in the norms of A and B; of a GEMM
+                    with a start or steps also for squares of the magnitudes of outputs */
     uint32_t *d; /* space for a result */
 };
 

@@ -486,9 +486,25 @@ static double step_of(const struct reports *x, const struct bitcut_unit *u)
                                23 - u->result->fraction_bits);
 }
 
+/* Of a GEMM with a start or steps, norms are relative to the norm of all magnitudes
+   |A||B|: if |D - C| <= l |A||B| + r for each output, ||D - C|| <= l || |A||B| || +
+   ||r||. So the componentwise limits are normwise limits, with r, what underflows, and
+   without; they are taken where runs give none, as where factors let few outputs
+   dominate, and where they are smaller.  No more correct results are rejected by them,
+   because the first inequality is tested, too. */
+static void take_component(struct bitcut_tolerances *to)
+{
+    if (to->known && (!to->norm_known || to->limit < to->norm_limit)) {
+        to->norm_limit = to->limit;
+        to->norm_known = true;
+    }
+    if (to->with_underflow < to->norm_with_underflow)
+        to->norm_with_underflow = to->with_underflow;
+}
+
 /* Everything that is computed from the reports; `room` has SAMPLE numbers for each. */
 static void conclude(struct bitcut_tolerances *to, const struct reports *x, double *room,
-                     double unit_bound, double sums, bool whole)
+                     double unit_bound, double sums, bool whole, bool extended)
 {
     count_sizes(to, x, unit_bound);
     const double bound = to->bound, all = bound + to->underflow;
@@ -508,6 +524,7 @@ static void conclude(struct bitcut_tolerances *to, const struct reports *x, doub
     to->norm_known = norm.known && (whole || (to->known && broad));
     to->norm_with_underflow = norm_rest.observed;
     to->norm_with_underflow_max = norm_rest.most;
+    if (extended) take_component(to);
     const double half = limit_of(x, BY_SIZE, x->each / 2, all).observed,
                  observed = to->known ? half + sums : (double)INFINITY;
     find_allclose(to, x, room, bound + sums, observed);
@@ -601,7 +618,8 @@ enum bitcut_status tolerance_find(struct tolerance *to, const struct tolerance_p
             .sums = 2 * (double)q->k * 0x1p-29
         };
         x.step = step_of(&x, q->gemm->unit);
-        conclude(t, &x, room + q->runs, s.bound.relative, to->sums, s.whole);
+        conclude(t, &x, room + q->runs, s.bound.relative, to->sums, s.whole,
+                 gemm_is_extended(q->gemm));
         if (q->two) double_all(t);
         widen_allclose(t, &x, q->gemm->d.format);
         for (size_t i = 0; i < q->runs; i++) t->zeros += zeros_pass(t, &s.r[i]);

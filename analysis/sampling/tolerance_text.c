@@ -414,6 +414,7 @@ const struct record_line tolerance_lines[] = {
     /* clang-format off */
     { "recipe",        gemm_describe_what_ran, RECORD_ALWAYS, NULL },
     { "parts",         gemm_describe_parts,    RECORD_ALWAYS, NULL },
+    { "epilogue",      gemm_describe_epilogue, RECORD_ALWAYS, NULL },
     { "matrices",      describe_data,          RECORD_ALWAYS, NULL },
     { "result",        describe_result,        RECORD_ALWAYS, NULL },
     { "magnitudes",    describe_magnitudes,    RECORD_ALWAYS, NULL },

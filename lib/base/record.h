@@ -11,6 +11,7 @@
 enum record_kind {
     RECORD_FLAG,     /* bool                                              */
     RECORD_INT,      /* int                                               */
+    RECORD_INTEGER,  /* int64_t                                           */
     RECORD_COUNT,    /* an unsigned integer                               */
     RECORD_REAL,     /* double; JSON has a text if it is not finite       */
     RECORD_NUMBER,   /* as RECORD_REAL, but JSON has null for NaN         */
@@ -70,7 +71,8 @@ enum { RECORD_ROOM = 512 };
 
 /* The kind of a member, derived from its type. */
 #define RECORD_KIND(member)                                                              \
-    _Generic((member), bool: RECORD_FLAG, int: RECORD_INT, unsigned: RECORD_COUNT,       \
+    _Generic((member), bool: RECORD_FLAG, int: RECORD_INT, long: RECORD_INTEGER,         \
+             long long: RECORD_INTEGER, unsigned: RECORD_COUNT,                          \
              unsigned long: RECORD_COUNT, unsigned long long: RECORD_COUNT,              \
              double: RECORD_REAL, const char *: RECORD_TEXT, char *: RECORD_CHARS,       \
              bool *: RECORD_FLAGS, unsigned long *: RECORD_COUNTS,                       \

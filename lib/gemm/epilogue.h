@@ -166,6 +166,11 @@ void epilogue_leave_amax(struct bitcut_gemm *g);
 void epilogue_of_integers(unsigned char to[EPILOGUE_STEPS_MAX],
                           const struct bitcut_gemm *g);
 
+/* Write the list of a GEMM as epilogue_write() does.  Without steps it is "fused", after
+   the steps that a GEMM of integers implies. */
+void epilogue_name(char text[EPILOGUE_TEXT_MAX], const struct bitcut_gemm *g,
+                   bool integer);
+
 /* Check the epilogue of a GEMM of integers, or that of any other GEMM: the steps, the
    formats of C, bias and D, and alpha and beta.  BITCUT_BAD_ARGUMENT names what does not
    fit. */

@@ -7,11 +7,10 @@
 
 #include <math.h>
 
-void epilogue_of_integers(unsigned char to[EPILOGUE_STEPS_MAX], const struct bitcut_gemm *g)
+/* Copy a list of steps of integers, with the steps that it implies. */
+static void imply(unsigned char to[EPILOGUE_STEPS_MAX], const unsigned char *s,
+                  const struct bitcut_gemm *g)
 {
-    unsigned char all[EPILOGUE_STEPS_MAX];
-    const unsigned char *s = all;
-    epilogue_of(all, g);
     if (*s == BITCUT_STEP_ZEROS) *to++ = *s++;
     else if (gemm_has_zeros(g) && !epilogue_has(s, BITCUT_STEP_ZEROS))
         *to++ = BITCUT_STEP_ZEROS;
@@ -19,6 +18,22 @@ void epilogue_of_integers(unsigned char to[EPILOGUE_STEPS_MAX], const struct bit
         (!format_is_integer(matrix_format(&g->d)) || gemm_has_scales(g)))
         *to++ = BITCUT_STEP_FLOAT;
     while ((*to++ = *s++)) continue;
+}
+
+void epilogue_of_integers(unsigned char to[EPILOGUE_STEPS_MAX],
+                          const struct bitcut_gemm *g)
+{
+    unsigned char all[EPILOGUE_STEPS_MAX];
+    epilogue_of(all, g);
+    imply(to, all, g);
+}
+
+void epilogue_name(char text[EPILOGUE_TEXT_MAX], const struct bitcut_gemm *g,
+                   bool integer)
+{
+    unsigned char all[EPILOGUE_STEPS_MAX];
+    if (integer) imply(all, epilogues->step, g);
+    epilogue_write(text, *g->epilogue ? g->epilogue : integer ? all : epilogues->step);
 }
 
 static bool is_integer_value(uint32_t x)

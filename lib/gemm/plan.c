@@ -192,7 +192,7 @@ static struct gemm_plan plan_of(const struct bitcut_gemm *g,
                 format_is_integer(p.split_a.part[0].format) &&
                 format_is_integer(p.split_b.part[0].format);
     memcpy(p.epilogue, g->epilogue, sizeof p.epilogue);
-    epilogue_write(p.epilogue_name, *p.epilogue ? p.epilogue : epilogues->step);
+    epilogue_name(p.epilogue_name, g, p.integer);
     p.round_seed = g->round_seed;
     p.sum_rounding = g->sum_rounding;
     p.split_b.seed++; /* the same values are rounded apart in A and B */

@@ -58,8 +58,7 @@ struct gemm_plan {
     enum bitcut_start start;
     enum bitcut_scaling scaling;
     unsigned char epilogue[BITCUT_EPILOGUE_MAX];
-    char epilogue_name[EPILOGUE_TEXT_MAX]; /* as epilogue_write() writes it; "fused"
-                                              for no steps                            */
+    char epilogue_name[EPILOGUE_TEXT_MAX]; /* as epilogue_name() writes it */
     bool integer; /* products of integers: sums are s32, until a step makes them FP32  */
     const struct bitcut_unit *unit[RECIPE_TERMS_MAX]; /* unit of each term           */
     int k_step; /* k of a k-step; 0 if a kernel decides it           */

@@ -94,6 +94,7 @@ static json_t *value_json(const struct record_field *f, const void *record)
     switch (f->kind) {
     case RECORD_FLAG: return json_boolean(*(const bool *)at);
     case RECORD_INT: return json_integer(*(const int *)at);
+    case RECORD_INTEGER: return json_integer((json_int_t) * (const int64_t *)at);
     case RECORD_COUNT: return json_seed(count_at(at, f->bytes));
     case RECORD_REAL: return json_number(*(const double *)at);
     case RECORD_NUMBER: return number_json(*(const double *)at);

@@ -1139,8 +1139,9 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
              quantizers: also try every quantizer, for A and B, on units that multiply its elements
              seed: seed that chooses the sample of outputs
              threads: number of threads; 0: one for each processor
-             given: c, alpha, beta, formats and copy, as in gemm(); with format_d, errors include the
-                 rounding of D
+             given: epilogue, start, scaling, c, alpha, beta, bias, scale_a, scale_b, scale_d, clamp,
+                 formats and copy, as in gemm(): errors are those of the whole GEMM; with format_d they
+                 include the rounding of D
     Returns: Advice; ``reaches`` is false if no recipe is accurate enough, it is then the nearest
     Raises:  BadArgument: a shape, a name or a number does not fit
              Unsupported: no recipe runs on this unit
@@ -1149,7 +1150,7 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
     'ootomo'
     """
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, needs=(),
-                 how=("recipe", "unit"), batch=False)
+                 how=("recipe", "unit", "epilogue", "start", "scaling"), batch=False)
     options, found, g = fresh(AdviceOptions), fresh(_Advice), fresh_gemm()
     options.metric = text(metric, "metric") if metric is not None else None
     options.want, options.seed = real(want, "want"), integer(seed, "seed", SEED_MAX)

@@ -111,10 +111,26 @@ class Epilogues(Folder):
         bias = whole(N)
         with self.assertRaisesRegex(bitcut.BadArgument, "unknown epilogue"):
             self.gemm(epilogue="rounds")
-        with self.assertRaisesRegex(bitcut.BadArgument, "does not take a bias"):
-            bitcut.advise(self.a, self.b, bias=bias, **WAY)
+        with self.assertRaisesRegex(bitcut.BadArgument, "step bias of the epilogue requires"):
+            bitcut.advise(self.a, self.b, epilogue="layer", **WAY)
+        with self.assertRaisesRegex(bitcut.BadArgument, "cannot be combined with factors"):
+            bitcut.advise(self.a, self.b, scale_a=2.0, quantizers=True)
+        with self.assertRaisesRegex(bitcut.BadArgument, "zero points"):
+            bitcut.advise(self.a, self.b, zero_a=2, **WAY)
         with self.assertRaisesRegex(bitcut.BadArgument, "step bias of the epilogue requires a bias"):
             bitcut.explain(self.c, self.a, self.b, epilogue="layer")
+
+    def test_advise(self):
+        a, b = uniform(M, K), uniform(K, N, seed=2)
+        for given in ({"bias": uniform(1, N, seed=3)}, {"scale_a": 3.0, "alpha": 0.5},
+                      {"c": uniform(M, N, seed=4), "beta": 2.0, "format_d": "f16"},
+                      {"epilogue": "fused+relu+clamp", "clamp": (-1, 2)},
+                      {"bias": uniform(1, N, seed=3), "start": "bias"}):
+            advice = bitcut.advise(a, b, want=1, **WAY, **given)
+            d = bitcut.gemm(a, b, **WAY, **given).d
+            error = bitcut.judge(d, a, b, **WAY, **given).relres
+            self.assertAlmostEqual(advice.error / error, 1, 9, given)
+            self.assertEqual(advice.recipe, WAY["recipe"])
 
     def test_explain(self):
         rng = numpy.random.default_rng(5)

@@ -72,9 +72,9 @@ static struct norm_sample_error of_sample(const struct norm_sample_metric *metri
     struct norm_sample w;
     struct hostfp mode;
     ck_assert_int_eq(
-        norm_sample_draw(&w, a, b, rows, cols, metric->even, seed, 1, NULL, NULL),
+        norm_sample_draw(&w, &(struct gemm_data){ .a = *a, .b = *b }, NULL, rows, cols, metric->even, seed, 1, NULL, NULL),
         BITCUT_OK);
-    uint32_t *d = run(g, &w.a, &w.b);
+    uint32_t *d = run(g, &w.data.a, &w.data.b);
     hostfp_enter(&mode);
     const struct norm_sample_error e =
         metric->find(&w, d, (double)a->rows * (double)b->cols);
@@ -150,24 +150,24 @@ START_TEST(lines_drawn)
     struct norm_sample w;
     for (size_t j = 0; j < 8; j++) a.at[5 * 8 + j] = 0x4b000000, a.at[9 * 8 + j] = 0;
     ck_assert_int_eq(
-        norm_sample_draw(&w, &a, &b, 10, 7, false, test_seed(), 1, NULL, NULL),
+        norm_sample_draw(&w, &(struct gemm_data){ .a = a, .b = b }, NULL, 10, 7, false, test_seed(), 1, NULL, NULL),
         BITCUT_OK);
-    ck_assert(w.a.rows == 10 && w.b.cols == 7 && !w.all);
+    ck_assert(w.data.a.rows == 10 && w.data.b.cols == 7 && !w.all);
     size_t certain = 0;
     double rows = 0;
-    for (size_t i = 0; i < w.a.rows; i++) {
-        if (w.of_row[i] == 1) certain++, ck_assert(w.a.at[i * 8] == 0x4b000000);
-        ck_assert(w.a.at[i * 8] != 0);
+    for (size_t i = 0; i < w.data.a.rows; i++) {
+        if (w.of_row[i] == 1) certain++, ck_assert(w.data.a.at[i * 8] == 0x4b000000);
+        ck_assert(w.data.a.at[i * 8] != 0);
         rows += w.of_row[i];
         for (size_t j = 0; j < i; j++)
-            ck_assert(memcmp(&w.a.at[i * 8], &w.a.at[j * 8], 8 * sizeof *w.a.at) != 0);
+            ck_assert(memcmp(&w.data.a.at[i * 8], &w.data.a.at[j * 8], 8 * sizeof *w.data.a.at) != 0);
     }
     ck_assert(certain == 1 && rows > 40 && rows < 90);
     norm_sample_clear(&w);
     memset(a.at, 0, 64 * 8 * sizeof *a.at);
-    ck_assert_int_eq(norm_sample_draw(&w, &a, &b, 10, 7, false, 1, 1, NULL, NULL),
+    ck_assert_int_eq(norm_sample_draw(&w, &(struct gemm_data){ .a = a, .b = b }, NULL, 10, 7, false, 1, 1, NULL, NULL),
                      BITCUT_OK);
-    ck_assert(w.a.rows == 10);
+    ck_assert(w.data.a.rows == 10);
     norm_sample_clear(&w);
     matrix_clear(&a);
     matrix_clear(&b);
