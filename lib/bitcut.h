@@ -1060,8 +1060,22 @@ struct bitcut_explain_options {
 /* Characters of the sentence of an explanation, with the final 0. */
 enum { BITCUT_EXPLANATION_MAX = 1024 };
 
-/* Result of bitcut_explain().  A struct may end before "Since size 2"; then these members
-   are not written. */
+/* What a check of D against the exact result found, before any hypothesis was tried. */
+enum { BITCUT_FINDINGS_MAX = 6, BITCUT_FINDING_MAX = 400, BITCUT_FINDING_OPTION_MAX = 64 };
+struct bitcut_finding {
+    size_t size;      /* sizeof this struct in the library */
+    const char *name; /* what was found, such as "bias" or "rows moved".  Valid for the life
+                         of the program                                                  */
+    char text[BITCUT_FINDING_MAX]; /* the same as a sentence                              */
+    char option[BITCUT_FINDING_OPTION_MAX]; /* option of `bitcut explain` that gives what
+                                               was not given, or ""                       */
+    size_t rows[2], columns[2]; /* first row and column that it concerns, and those after
+                                   the last                                               */
+    size_t outputs;             /* outputs that it concerns, among those examined          */
+};
+
+/* Result of bitcut_explain().  A struct may end before "Since size 2" or "Since size 3";
+   then these members are not written. */
 struct bitcut_explanation {
     size_t size;       /* sizeof this struct, as the caller was compiled               */
     bool found;        /* whether a hypothesis, with its faults and the places that
@@ -1081,6 +1095,13 @@ struct bitcut_explanation {
     /* Since size 2. */
     size_t gemms, explained;        /* GEMMs, and GEMMs whose D the hypothesis gives   */
     size_t gemm; /* first GEMM whose D it does not give; `gemms` if it gives all       */
+
+    /* Since size 3.  Of a batch: of the GEMM on which the hypothesis was searched. */
+    size_t findings;                /* what the checks before the search found         */
+    struct bitcut_finding finding[BITCUT_FINDINGS_MAX];
+    size_t rounded;   /* outputs that were compared with the exact result, correctly rounded
+                         to the format of D; 0 for integers                            */
+    size_t within[4]; /* outputs among them within 0, 1, 2 and 8 ulps of it            */
 };
 
 /* Find what computed D of a GEMM: the recipe, its unit, its parts, its promotion, the
@@ -1119,7 +1140,13 @@ struct bitcut_explanation {
      and says what computed one of them.  A GEMM without rows has every hypothesis, unless
      no other GEMM has it.
    - If D is C, the call cannot read the original C: keep a copy of C.
-   - If nothing gives D, `text` says whether D has a bias or factors that were not given.
+   - D is first checked against the exact result: outputs that were not written; a bias or
+     factors that were not given; rows, columns, tiles or a k at other positions; a sum that
+     stops growing; negative results that are zeros.  `finding` has what was found.  If D is
+     a power of two times the result, or has lines at other positions, the hypothesis is
+     searched for what remains, and `runs` is false if only the order of lines differs.  If
+     no hypothesis gives D although there is a finding, nothing is said of the nearest one,
+     and `compared`, `matched` and `sampled` are 0.
    - `runs` is false if the GEMM cannot express a part of the result, such as another
      order of the products, or if D differs at some outputs.  `text` says so.
    - *report and *found are written only on success.

@@ -34,6 +34,7 @@ const struct record answers[] = {
     ANSWER(bitcut_explanation, "explain", "result of the search for what computed D", explain_fields),
     INNER(explanation, "explain", "the hypothesis that gives most of D", explain_best_fields),
     INNER(explanation, "explain", "the GEMMs of a batch", explain_batch_fields),
+    ANSWER(bitcut_finding, "explain.findings", "what a check of D found", ladder_finding_fields),
     INNER(box, "explain.parts", "a region that differs", explain_part_fields),
     INNER(placed, "explain.equal", "another hypothesis that gives the sample", explain_equal_fields),
     INNER(bin, "explain.ulps", "outputs by their distance", explain_bin_fields),
@@ -78,6 +79,14 @@ const struct record answers[] = {
     /* clang-format on */
 };
 
+/* The struct with a table of fields. */
+static const struct record *record_of(const struct record_field *fields)
+{
+    const struct record *r = answers;
+    while (r->name && r->field != fields) r++;
+    return r;
+}
+
 /* The type of a member in C. */
 static void write_type(char *text, size_t size, const struct record_field *f)
 {
@@ -97,6 +106,11 @@ static void write_type(char *text, size_t size, const struct record_field *f)
         [RECORD_REALS] = { "double", sizeof(double) },
         [RECORD_ROW] = { "const void *", 0 },
     };
+    if (f->kind == RECORD_STRUCTS) {
+        const struct record *const r = record_of(f->of);
+        snprintf(text, size, "struct %s[%zu]", r->name, f->bytes / r->bytes);
+        return;
+    }
     const size_t each = types[f->kind].each;
     if (each) snprintf(text, size, "%s[%zu]", types[f->kind].name, f->bytes / each);
     else snprintf(text, size, "%s", types[f->kind].name);

@@ -17,12 +17,19 @@ static int64_t along(const struct bitcut_format *format, uint32_t x)
     return narrow & sign ? -magnitude - 1 : magnitude;
 }
 
-static int bin_of(const struct bitcut_format *format, uint32_t d, uint32_t h)
+uint64_t spread_distance(const struct bitcut_format *format, uint32_t d, uint32_t h)
 {
     if (d == h) return 0;
-    if (!f32_is_finite(d) || !f32_is_finite(h)) return SPREAD_BINS - 1;
+    if (!f32_is_finite(d) || !f32_is_finite(h)) return UINT64_MAX;
     const int64_t apart = along(format, d) - along(format, h);
-    return 64 - __builtin_clzll((uint64_t)(apart < 0 ? -apart : apart) | 1);
+    return (uint64_t)(apart < 0 ? -apart : apart);
+}
+
+static int bin_of(const struct bitcut_format *format, uint32_t d, uint32_t h)
+{
+    const uint64_t apart = spread_distance(format, d, h);
+    if (d == h) return 0;
+    return apart == UINT64_MAX ? SPREAD_BINS - 1 : 64 - __builtin_clzll(apart | 1);
 }
 
 /* --- periods ---------------------------------------------------------------------- */

@@ -17,6 +17,10 @@ struct spread {
         col_period; /* periods of rows and columns with differences; 0: none */
 };
 
+/* The number of steps from one number of a format, widened to FP32, to another; 0 if both
+   have the same bits, UINT64_MAX if they differ and one is not finite. */
+uint64_t spread_distance(const struct bitcut_format *format, uint32_t d, uint32_t h);
+
 /* The pattern for a pair of values of `format`, widened to FP32.  A step leads from one
    number of the format to the next, and also from -0 to +0.  A period is the smallest p
    such that row i has a difference if and only if row i + p has one, for all rows

@@ -6,7 +6,6 @@
 #include "analysis/identify/integers.h"
 #include "analysis/identify/quick_check.h"
 #include "analysis/identify/region.h"
-#include "analysis/identify/untold_operand.h"
 #include "lib/base/clock.h"
 #include "lib/base/size.h"
 #include "lib/number/bits.h"
@@ -157,8 +156,9 @@ static enum bitcut_status finish(struct explanation *e, const struct block *samp
     e->answer.found = e->answer.compared && !e->answer.differ;
     if (status == BITCUT_OK) status = spread_find(&e->spread, &w.x, e->q.format, f);
     if (status == BITCUT_OK) e->firsts = difference_first(e->first, &w.x);
-    const size_t differ = e->answer.differ;
-    if (status == BITCUT_OK && differ && differ <= e->answer.compared / 2)
+    const size_t differ = e->answer.differ, unwritten = smaller(e->ladder.unwritten, differ);
+    if (status == BITCUT_OK && differ &&
+        differ - unwritten <= (e->answer.compared - unwritten) / 2)
         status = look_at_parts(e, &w, o, f);
     else if (status == BITCUT_OK && differ) explain_whole(e, &w);
     whole_clear(&w);
@@ -186,28 +186,27 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
     e->error = quick_check_error(screen, e->q.alpha, e->q.beta);
     enum bitcut_status status = explain_space_make(&e->space, screen, f);
     if (status == BITCUT_OK && o->like) status = explain_find_like(e, sample, o, f);
+    if (e->ladder.is_final) e->answer.complete = true;
     if (status == BITCUT_OK && !e->answer.complete)
         status = explain_find(e, screen, sample, sample, NULL,
                               is_plain(sample) ? NULL : &effort, o, f);
     e->late = effort_is_late(&effort);
     if (status == BITCUT_OK && e->best.sampled) status = finish(e, sample, &effort, o, f);
-    if (status == BITCUT_OK && !e->answer.found)
-        e->untold = untold_operand_find(sample, problem_is_told(&e->q) ? &e->q.told : NULL,
-                                        e->q.alpha, e->q.beta);
     return status;
 }
 
 /* The outputs on which hypotheses are tried; for results in short formats distinguishing
    ones. */
-static enum bitcut_status take_screen(struct block *to, const struct problem *q,
-                                      struct window w, uint64_t seed, struct fault *f)
+static enum bitcut_status take_screen(struct block *to, const struct ladder_report *l,
+                                      const struct problem *q, uint64_t seed,
+                                      struct fault *f)
 {
     enum { WIDE = 512 };
     const bool is_short = problem_is_short(q);
     size_t col[SCREEN_COLS];
     struct block wide;
     enum bitcut_status status =
-        window_take(is_short ? &wide : to, q, w, screen_rows(q),
+        ladder_take(is_short ? &wide : to, l, q, screen_rows(q),
                     is_short ? WIDE : SCREEN_COLS, seed, STREAM_SCREEN, f);
     if (status != BITCUT_OK || !is_short) return status;
     const size_t cols =
@@ -223,20 +222,58 @@ static enum bitcut_status take_screen(struct block *to, const struct problem *q,
 static enum bitcut_status search_problem(struct explanation *e,
                                          const struct explain_options *o, struct fault *f)
 {
-    const struct window all = { 0, problem_m(&e->q), 0, problem_n(&e->q) };
-    const size_t side = (size_t)sqrt((double)o->samples),
-                 rows = all.row_end < side   ? all.row_end
-                        : all.col_end < side ? o->samples / all.col_end
-                                             : side;
+    const struct ladder_report *const l = &e->ladder;
+    const size_t m = l->rows.at ? l->rows.count : problem_m(&e->q),
+                 n = l->cols.at ? l->cols.count : problem_n(&e->q),
+                 side = (size_t)sqrt((double)o->samples),
+                 rows = m < side   ? m
+                        : n < side ? o->samples / n
+                                   : side;
     struct block screen, sample = { 0 };
-    e->answer.total = all.row_end * all.col_end;
-    enum bitcut_status status = take_screen(&screen, &e->q, all, o->seed, f);
+    e->answer.total = problem_m(&e->q) * problem_n(&e->q);
+    enum bitcut_status status = take_screen(&screen, l, &e->q, o->seed, f);
     if (status != BITCUT_OK) return status;
-    status = window_take(&sample, &e->q, all, rows, o->samples / rows, o->seed,
-                         STREAM_SAMPLE, f);
+    status = ladder_take(&sample, l, &e->q, smaller(rows, m),
+                         smaller(o->samples / rows, n), o->seed, STREAM_SAMPLE, f);
     if (status == BITCUT_OK) status = search_blocks(e, &screen, &sample, o, f);
     block_clear(&screen);
     block_clear(&sample);
+    return status;
+}
+
+/* Whether a fault of a kernel brings the exact product nearer to D: then the search can
+   name the finding. */
+static enum bitcut_status has_fault(bool *has, struct explanation *e,
+                                    const struct explain_options *o, struct fault *f)
+{
+    struct block screen;
+    struct space s;
+    enum bitcut_status status = take_screen(&screen, &e->ladder, &e->q, o->seed, f);
+    if (status != BITCUT_OK) return status;
+    status = explain_space_make(&s, &screen, f);
+    if (status == BITCUT_OK) {
+        *has = s.suggestions;
+        explain_space_clear(&s);
+    }
+    block_clear(&screen);
+    return status;
+}
+
+/* Climb the ladder, and search for what remains. */
+static enum bitcut_status climb_and_search(struct explanation *e,
+                                           const struct explain_options *o,
+                                           struct fault *f)
+{
+    const struct problem given = e->q;
+    bool has = false;
+    enum bitcut_status status = ladder_report_make(&e->ladder, &e->q, o->seed, f);
+    if (status == BITCUT_OK && e->ladder.has_rest) {
+        status = has_fault(&has, e, o, f);
+        e->of_rest = !has;
+        if (e->of_rest) e->q = ladder_rest(&e->ladder, &given);
+    }
+    if (status == BITCUT_OK) status = search_problem(e, o, f);
+    e->q = given;
     return status;
 }
 
@@ -285,16 +322,33 @@ bool explain_says_all(const struct verdict *v)
     return same;
 }
 
+/* Forget the nearest hypothesis: the ladder says what D is, and the hypothesis does not
+   give it. */
+static void drop_nearest(struct explanation *e)
+{
+    e->best = (struct verdict){ .sampled = 0 };
+    e->spread = (struct spread){ .row_period = 0 };
+    e->equals = e->parts = e->firsts = 0;
+    e->answer.compared = e->answer.differ = 0;
+    for (size_t i = 0; i < RECIPES_MAX; i++) e->distance[i] = INFINITY;
+}
+
 /* The answer for callers, once everything else is known. */
 static void conclude(struct explanation *e)
 {
     struct bitcut_explanation *const a = &e->answer;
+    if (e->ladder.findings && !a->found && !e->interrupted) drop_nearest(e);
     a->size = sizeof *a;
-    a->runs = a->compared && !a->differ && explain_says_all(&e->best);
+    a->runs = a->compared && !a->differ && explain_says_all(&e->best) &&
+              !(e->of_rest && (e->ladder.gathered[0] || e->ladder.gathered[1]));
     a->gemms = 1;
     a->explained = a->found;
     a->gemm = a->found;
     a->fault = explain_fault(e);
+    a->findings = e->ladder.findings;
+    memcpy(a->finding, e->ladder.finding, sizeof a->finding);
+    a->rounded = e->ladder.rounded;
+    memcpy(a->within, e->ladder.within, sizeof a->within);
     a->matched = e->best.matched;
     a->sampled = e->best.sampled;
     explain_describe(a->text, e);
@@ -310,7 +364,7 @@ search_matrices(struct explanation *x, const struct explain_options *o, struct f
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "D is empty");
     if (status == BITCUT_OK && !problem_k(&x->q))
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "A and B have no products: k is 0");
-    if (status == BITCUT_OK) status = search_problem(x, o, f);
+    if (status == BITCUT_OK) status = climb_and_search(x, o, f);
     return status;
 }
 
@@ -349,9 +403,13 @@ enum bitcut_status explain_run(struct explanation *e, const struct problem *q,
         if (o->part) place_parts(x, o->part);
         if (!x->of_integers) conclude(x);
         *e = *x;
-    } else explain_space_clear(&x->space);
+    } else explain_clear(x);
     free(x);
     return status;
 }
 
-void explain_clear(struct explanation *e) { explain_space_clear(&e->space); }
+void explain_clear(struct explanation *e)
+{
+    explain_space_clear(&e->space);
+    ladder_report_clear(&e->ladder);
+}

@@ -5,6 +5,7 @@
 
 #include "analysis/identify/difference.h"
 #include "analysis/identify/difference_pattern.h"
+#include "analysis/identify/ladder.h"
 #include "analysis/identify/search.h"
 #include "lib/base/record.h"
 
@@ -56,8 +57,9 @@ struct explanation {
     struct bitcut_explanation answer; /* must be first: the part for callers */
     struct problem q;                 /* the matrices as they are read */
     struct space space;
-    const char *untold;  /* a bias or factors that D has and that were not given, as a
-                            sentence; NULL: none, or a hypothesis gives D              */
+    struct ladder_report ladder; /* what the checks before the search found */
+    bool of_rest;         /* the hypothesis is that of ladder_rest() */
+    bool no_product;      /* D as a whole holds something else; `part` says what */
     double error;        /* median |D - exact| in 2^-24 |A||B|                          */
     /* the hypothesis that gives everything that was compared, or most of it */
     struct verdict best;
@@ -118,6 +120,9 @@ record_describe explain_describe_text, explain_describe_verdict, explain_describ
     explain_describe_error, explain_describe_distances, explain_describe_sum,
     explain_describe_spread, explain_describe_boxes, explain_describe_period,
     explain_describe_equal;
+
+/* Whether that sentence has the findings of the ladder. */
+bool explain_says_findings(const struct explanation *e);
 
 /* The answer in one sentence: what computed D, or that no hypothesis gives it, and the
    nearest one. */

@@ -19,6 +19,13 @@ static const void *part_at(const void *answer, size_t i, void *room)
     return i < smaller(e->parts, PARTS_MAX) ? &e->part[i] : NULL;
 }
 
+static const void *finding_at(const void *answer, size_t i, void *room)
+{
+    const struct explanation *const e = answer;
+    (void)room;
+    return i < e->ladder.findings ? &e->ladder.finding[i] : NULL;
+}
+
 static const void *differing_at(const void *answer, size_t i, void *room)
 {
     const struct explanation *const e = answer;
@@ -216,6 +223,12 @@ const struct record_field explain_fields[] = {
                                                         "of D"),
     OF_ALL(q.name, "d", "", "the file of D"),
     ANSWER(text, "hypothesis", "one sentence with the whole answer"),
+    RECORD_ITEMS(finding_at, ladder_finding_fields, "findings", "what the checks before the search "
+                                                         "found"),
+    ANSWER(rounded, "rounded.outputs", "outputs that were compared with the correctly rounded "
+                                       "exact result"),
+    RECORD_MEMBER(struct explanation, answer.within, "within", "rounded.within", "",
+                  "outputs within 0, 1, 2 and 8 ulps of it"),
     ANSWER(found, "found", "whether one hypothesis gives everything that was compared"),
     ANSWER(compared, "compared", "outputs that were compared"),
     ANSWER(differ, "differ", "outputs that the hypothesis does not give"),
@@ -247,6 +260,9 @@ const struct record_field explain_fields[] = {
     ANSWER(gemms, "", "GEMMs"),
     ANSWER(explained, "", "GEMMs whose D the hypothesis gives"),
     ANSWER(gemm, "", "first GEMM whose D it does not give"),
+    ANSWER(findings, "", "number of findings"),
+    RECORD_ARRAY(struct explanation, answer.finding, "finding", ladder_finding_fields,
+                 "what the checks before the search found"),
     { 0 }
     /* clang-format on */
 };
@@ -366,6 +382,18 @@ void explain_describe_equal(char *text, size_t size, const void *answer)
     if (e->equals > told) text_add(text, size, "; and %zu more", e->equals - told);
 }
 
+/* The first sentence may have them. */
+static void describe_findings(char *text, size_t size, const void *answer)
+{
+    const struct explanation *const e = answer;
+    if (!explain_says_findings(e)) ladder_describe(text, size, &e->ladder);
+}
+
+static void describe_ulps(char *text, size_t size, const void *answer)
+{
+    ladder_describe_ulps(text, size, &((const struct explanation *)answer)->ladder);
+}
+
 static void describe_looked(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
@@ -385,8 +413,10 @@ static void describe_device(char *text, size_t size, const void *answer)
 
 const struct record_line explain_lines[] = {
     { .label = LABEL_VERDICT, .describe = explain_describe_verdict },
+    { .label = "findings", .describe = describe_findings },
     { .label = "nearest", .describe = explain_describe_nearest },
     { .label = "error of D", .describe = explain_describe_error },
+    { .label = "rounding", .describe = describe_ulps },
     { .label = "recipes", .describe = explain_describe_distances },
     { .label = "sum over k", .describe = explain_describe_sum },
     { .label = "distance of D", .describe = explain_describe_spread },

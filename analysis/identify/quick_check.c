@@ -39,13 +39,17 @@ static double residual(double *size, const struct block *b, size_t at, uint32_t 
 double quick_check_error(const struct block *b, uint32_t alpha, uint32_t beta)
 {
     const size_t count = smaller(OUTPUTS_MAX, b->rows * b->cols);
-    double error[OUTPUTS_MAX], size;
+    double all[OUTPUTS_MAX], some[OUTPUTS_MAX], size;
+    size_t others = 0;
     for (size_t i = 0; i < count; i++) {
-        const double r =
-            residual(&size, b, block_spread(b, i, OUTPUTS_MAX), alpha, beta);
-        error[i] = size == 0 ? 0 : ldexp(fabs(r) / size, 24);
+        const size_t at = block_spread(b, i, OUTPUTS_MAX);
+        const double r = residual(&size, b, at, alpha, beta);
+        all[i] = size > 0 ? ldexp(fabs(r) / size, 24) : r == 0 ? (double)NAN : INFINITY;
+        if (!f32_is_zero(b->d[at])) some[others++] = all[i];
     }
-    return doubles_median(error, doubles_finite(error, count));
+    others = doubles_finite(some, others);
+    return others ? doubles_median(some, others)
+                  : doubles_median(all, doubles_finite(all, count));
 }
 
 /* --- results near ties ------------------------------------------------------------ */

@@ -313,7 +313,7 @@ void explain_whole(struct explanation *e, const struct whole *w)
     struct box all = { .row_end = w->x.m, .col_end = w->x.n, .differ = e->answer.differ };
     if (!difference_describe(&all, &w->x)) return;
     add_part(e, &all);
-    e->answer.found = true;
+    e->answer.found = e->no_product = true;
 }
 
 enum bitcut_status explain_parts(struct explanation *e, struct whole *w,

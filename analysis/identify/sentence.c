@@ -4,6 +4,8 @@
 #include "analysis/identify/explain.h"
 #include "lib/base/text.h"
 
+#include <string.h>
+
 void verdict_describe(char *text, size_t size, const struct verdict *v,
                       const struct space *s)
 {
@@ -159,9 +161,12 @@ static const char *limit_of(const struct explanation *e)
 
 static void describe_none(char *text, const struct explanation *e)
 {
-    text_add(text, SENTENCE_MAX, "No hypothesis gives D, of %zu tried%s", e->answer.tried,
-             limit_of(e));
-    if (e->untold) text_add(text, SENTENCE_MAX, "; %s", e->untold);
+    char findings[SENTENCE_MAX] = "";
+    ladder_describe(findings, sizeof findings, &e->ladder);
+    if (!e->ladder.is_final)
+        text_add(text, SENTENCE_MAX, "No hypothesis gives D, of %zu tried%s%s",
+                 e->answer.tried, limit_of(e), *findings ? "; " : "");
+    text_add(text, SENTENCE_MAX, "%s", findings);
 }
 
 static void describe_nearest(char *text, const struct explanation *e)
@@ -191,33 +196,32 @@ static void describe_interrupted(char *text, const struct explanation *e)
              e->answer.compared / n, e->answer.total / n);
 }
 
-/* Most of D consists of the described regions. */
-static bool is_other(const struct explanation *e)
-{
-    return e->parts && e->answer.differ > e->answer.compared / 2;
-}
-
-static bool is_zeros(const struct matrix *m)
-{
-    const size_t count = m->rows * m->cols;
-    size_t i = 0;
-    while (m->at && i < count && f32_is_zero(m->at[i])) i++;
-    return i == count;
-}
-
-/* D is all zeros, and A B is not known to be. */
+/* Whether all of D holds what it holds if nothing was written. */
 static bool says_nothing(const struct explanation *e)
 {
-    return is_zeros(&e->q.d) && !is_zeros(&e->q.a) && !is_zeros(&e->q.b);
+    const struct ladder_report *const l = &e->ladder;
+    return l->findings && !e->no_product && !strcmp(l->finding[0].name, "not written") &&
+           l->finding[0].outputs == e->answer.total;
 }
 
+bool explain_says_findings(const struct explanation *e)
+{
+    return e->ladder.findings && (!e->answer.found || e->of_rest || says_nothing(e) ||
+                                  e->ladder.unwritten);
+}
+
+/* The findings come before a hypothesis that follows from them, or that gives what D holds
+   if nothing was written; and after another one. */
 static void describe_found(char *text, const struct explanation *e)
 {
-    if (says_nothing(e))
-        text_add(text, SENTENCE_MAX, "D is all zeros, as if nothing was written to it; ");
-    text_add(text, SENTENCE_MAX, "D is %s", is_other(e) ? "no product" : "");
-    if (!is_other(e)) name_hypothesis(text, e);
+    const bool first = e->of_rest || says_nothing(e);
+    char findings[SENTENCE_MAX] = "";
+    ladder_describe(findings, sizeof findings, &e->ladder);
+    if (first) text_add(text, SENTENCE_MAX, "%s; %s", findings, e->of_rest ? "then " : "");
+    text_add(text, SENTENCE_MAX, "D is %s", e->no_product ? "no product" : "");
+    if (!e->no_product) name_hypothesis(text, e);
     describe_parts(text, e);
+    if (!first && e->ladder.unwritten) text_add(text, SENTENCE_MAX, "; %s", findings);
 }
 
 /* The GEMMs that it gives, the GEMMs that it does not give, and what computed one of

@@ -33,6 +33,8 @@ enum record_kind {
     RECORD_GROUP,    /* nothing: the fields `of` of the same struct, or of a struct in it;
                         without a name they are keys of the enclosing object, if `when` is
                         true                                                            */
+    RECORD_STRUCTS,  /* an array of structs with the fields `of`, which callers see and
+                        RECORD_LIST gives to JSON                                       */
     RECORD_POINTED,  /* pointer to a struct with the fields `of`, or NULL               */
     RECORD_TOLD      /* nothing: `tell` returns keys and their values, from 0 on until
                         false; several values of one key form a list                    */
@@ -140,6 +142,13 @@ enum { RECORD_ROOM = 512 };
     {                                                                                    \
         .name = key, .what = line, .unit = "", .kind = RECORD_GROUP, .when = condition,  \
         .of = fields                                                                     \
+    }
+
+/* An array of structs that callers see. */
+#define RECORD_ARRAY(type, place, as, fields, line)                                      \
+    {                                                                                    \
+        .name = "", .what = line, .unit = "", .member = as, .kind = RECORD_STRUCTS,      \
+        .offset = offsetof(type, place), .bytes = sizeof((type *)0)->place, .of = fields \
     }
 
 /* Keys that a function returns, in the same object. */

@@ -13,7 +13,7 @@ import warnings
 from typing import Any
 
 from ._arrays import Array
-from ._calls import (Advice, Budget, Explanation, Fit, Gemm, Metrics, Parts, Quantized, Retention,
+from ._calls import (Advice, Budget, Explanation, Finding, Fit, Gemm, Metrics, Parts, Quantized, Retention,
                      Tolerances, Verification, advise, bound, budget, convert, exact, explain, fit, gemm,
                      judge, mma, quantize, retention, split, tolerance, verify, workspace)
 from ._device import devices
@@ -47,7 +47,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Emulation",
-           "Error", "Explanation", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Parts", "Quantized",
+           "Error", "Explanation", "Finding", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Parts", "Quantized",
            "Retention", "Table", "Tolerances", "Unsupported", "Verification", "advise", "bound", "budget", "convert",
            "devices", "emulate", "exact", "explain", "fit", "gemm", "judge", "library", "mma", "quantize", "retention",
            "split", "table", "tables", "tolerance", "verify", "workspace",

@@ -1057,10 +1057,23 @@ def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None
     return Tolerances(**values(found))
 
 
+class Finding(Result):
+    """What a check of D against the exact result found: ``name``, and the sentence ``text``.
+
+    ``option`` of ``bitcut explain`` gives what was not given, or is "".  ``rows`` and ``columns`` are ranges
+    that contain the ``outputs`` outputs that it concerns.
+    """
+
+    def __str__(self):
+        return self.text
+
+
 class Explanation(Result):
     """What computed D: true if something gives all of it.
 
     ``text`` is the sentence, ``fault`` the name of the fault or None, ``line`` the nearest GEMM.
+    ``findings`` has each ``Finding`` of the checks before the search.  Of ``rounded`` outputs, those in
+    ``within`` are within 0, 1, 2 and 8 ulps of the correctly rounded exact result.
     """
 
     def __bool__(self):
@@ -1109,7 +1122,9 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
     options.seed = integer(seed, "seed", SEED_MAX)
     compute(lib.bitcut_explain, byref(found), byref(g), byref(p.struct), byref(options),
             _threads(threads), keep=(p, found, g, options))
-    return Explanation(line=line_of(g), **values(found))
+    parts = values(found)
+    parts["findings"] = [Finding(**values(f)) for f in parts.pop("finding")[:parts["findings"]]]
+    return Explanation(line=line_of(g), **parts)
 
 
 class Advice(Result):

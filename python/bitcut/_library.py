@@ -107,6 +107,10 @@ class ExplainOptions(Structure):
                 ("seed", c_uint64), ("effort", c_double)]
 
 
+class Finding(Structure):
+    """The library reports its members (below)."""
+
+
 class Explanation(Structure):
     """The library reports its members (below)."""
 
@@ -156,7 +160,8 @@ class Advice(Structure):
 STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_scales": Scales,
            "bitcut_gemm": Gemm,
            "bitcut_field": Field, "bitcut_difference": Difference,
-           "bitcut_explain_options": ExplainOptions, "bitcut_explanation": Explanation,
+           "bitcut_explain_options": ExplainOptions, "bitcut_finding": Finding,
+           "bitcut_explanation": Explanation,
            "bitcut_recording": Recording, "bitcut_fit_report": FitReport,
            "bitcut_part": Part, "bitcut_quantization": Quantization, "bitcut_tolerance_options": ToleranceOptions,
            "bitcut_tolerances": Tolerances, "bitcut_tolerance_verdict": ToleranceVerdict,
@@ -252,7 +257,8 @@ def _members(name):
     member, at, found = Field(), c_size_t(), [(0, "size", c_size_t)]
     while lib.bitcut_struct_member(byref(member), byref(at), name.encode(), len(found) - 1):
         kind, _, length = member.text.decode().partition("[")
-        kind = TYPES[kind] * int(length[:-1]) if length else TYPES[kind]
+        kind = STRUCTS[kind[7:]] if kind.startswith("struct ") else TYPES[kind]
+        kind = kind * int(length[:-1]) if length else kind
         found.append((at.value, member.name.decode(), kind))
     return [(name, kind) for _, name, kind in sorted(found, key=lambda one: one[0])]
 
