@@ -1060,17 +1060,17 @@ struct bitcut_explain_options {
 /* Characters of the sentence of an explanation, with the final 0. */
 enum { BITCUT_EXPLANATION_MAX = 1024 };
 
-/* Result of bitcut_explain().  A struct may end before "Since size 2"; then these members
-   are not written. */
+/* Result of bitcut_explain().  A struct may end before "Since size 2" or "Since size 3";
+   then these members are not written. */
 struct bitcut_explanation {
     size_t size;       /* sizeof this struct, as the caller was compiled               */
     bool found;        /* whether a hypothesis, with its faults and the places that
                           differ, gives every output that was compared                 */
     bool runs;         /* whether bitcut_gemm() gives it for the GEMM that is returned */
     bool complete;     /* whether the search had the time that it needs                */
-    const char *fault; /* name of the fault of the hypothesis, or of a place that
-                          differs, such as "k lost"; NULL: none. Valid for the life of
-                          the program                                                  */
+    const char *fault; /* name of the fault of the hypothesis, of a place that differs, or
+                          of the diagnosis, such as "k lost"; NULL: none. Valid for the
+                          life of the program                                          */
     size_t matched, sampled;        /* outputs of the sample that the hypothesis gives bit
                                        for bit, and size of the sample                 */
     size_t compared, differ, total; /* outputs of D that were compared, outputs among
@@ -1081,6 +1081,17 @@ struct bitcut_explanation {
     /* Since size 2. */
     size_t gemms, explained;        /* GEMMs, and GEMMs whose D the hypothesis gives   */
     size_t gemm; /* first GEMM whose D it does not give; `gemms` if it gives all       */
+
+    /* Since size 3. */
+    const char *diagnosis; /* what the distance of D from the exact result consists of:
+                              "identical": a hypothesis gives every bit; "rounding": only
+                              rounding differs, as of a correct kernel in another order;
+                              "operands": the same, for rounded operands or their parts;
+                              "fault": the effect of a fault; "unexplained"; or "none":
+                              there is no diagnosis.  Valid for the life of the program */
+    double before, after;  /* median distance of D from the exact result, and from the
+                              same with these effects, in 2^-24 |A||B|; 0 for "none" and
+                              "identical"                                              */
 };
 
 /* Find what computed D of a GEMM: the recipe, its unit, its parts, its promotion, the

@@ -194,6 +194,9 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
     if (status == BITCUT_OK && !e->answer.found)
         e->untold = untold_operand_find(sample, problem_is_told(&e->q) ? &e->q.told : NULL,
                                         e->q.alpha, e->q.beta);
+    if (status == BITCUT_OK && !e->answer.found && !e->untold &&
+        !progress_stopped(o->progress))
+        status = diagnosis_find(&e->diagnosis, &e->q, o->seed, o->progress, f);
     return status;
 }
 
@@ -294,10 +297,20 @@ static void conclude(struct explanation *e)
     a->gemms = 1;
     a->explained = a->found;
     a->gemm = a->found;
-    a->fault = explain_fault(e);
+    a->fault = explain_names_nearest(e) ? explain_fault(e)
+               : e->diagnosis.faults    ? e->diagnosis.fault[0].name
+                                        : NULL;
     a->matched = e->best.matched;
     a->sampled = e->best.sampled;
     explain_describe(a->text, e);
+}
+
+static void conclude_diagnosis(struct explanation *e)
+{
+    if (e->answer.found) e->diagnosis.level = DIAGNOSIS_IDENTICAL;
+    e->answer.diagnosis = diagnosis_levels[e->diagnosis.level].name;
+    e->answer.before = e->diagnosis.before;
+    e->answer.after = e->diagnosis.after;
 }
 
 /* Explain D of matrices of FP32 values. */
@@ -348,6 +361,7 @@ enum bitcut_status explain_run(struct explanation *e, const struct problem *q,
     if (status == BITCUT_OK) {
         if (o->part) place_parts(x, o->part);
         if (!x->of_integers) conclude(x);
+        conclude_diagnosis(x);
         *e = *x;
     } else explain_space_clear(&x->space);
     free(x);

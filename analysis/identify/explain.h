@@ -3,6 +3,7 @@
 #ifndef BITCUT_ANALYSIS_IDENTIFY_EXPLAIN_H
 #define BITCUT_ANALYSIS_IDENTIFY_EXPLAIN_H
 
+#include "analysis/identify/diagnosis.h"
 #include "analysis/identify/difference.h"
 #include "analysis/identify/difference_pattern.h"
 #include "analysis/identify/search.h"
@@ -59,6 +60,7 @@ struct explanation {
     const char *untold;  /* a bias or factors that D has and that were not given, as a
                             sentence; NULL: none, or a hypothesis gives D              */
     double error;        /* median |D - exact| in 2^-24 |A||B|                          */
+    struct diagnosis diagnosis; /* what the error consists of                           */
     /* the hypothesis that gives everything that was compared, or most of it */
     struct verdict best;
     struct verdict equal[EQUALS_MAX]; /* other hypotheses that give the whole sample */
@@ -118,6 +120,10 @@ record_describe explain_describe_text, explain_describe_verdict, explain_describ
     explain_describe_error, explain_describe_distances, explain_describe_sum,
     explain_describe_spread, explain_describe_boxes, explain_describe_period,
     explain_describe_equal;
+
+/* Whether the best hypothesis gives D, or so many outputs, or all but those of a region,
+   that its recipe and unit say something about D. */
+bool explain_names_nearest(const struct explanation *e);
 
 /* The answer in one sentence: what computed D, or that no hypothesis gives it, and the
    nearest one. */

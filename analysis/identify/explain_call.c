@@ -221,7 +221,8 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
     struct problem q;
     struct hostfp saved;
     struct fault f;
-    static const size_t older[2] = { offsetof(struct bitcut_explanation, gemms) };
+    static const size_t older[2] = { offsetof(struct bitcut_explanation, gemms),
+                                     offsetof(struct bitcut_explanation, diagnosis) };
     enum bitcut_status status =
         report ? struct_check_since("reports", report->size, sizeof *report, older, &f)
                : BITCUT_OK;
