@@ -102,7 +102,8 @@ static void add_recipe(struct arithmetics *to, const struct space *s,
         x.gemm.recipe = r;
         if (kind == ARITHMETIC_OTHER) x.gemm.split_a = x.gemm.split_b = split;
         if (dropped) x.gemm.dropped_term = !r->keeps_dropped_term;
-        if (plan(&x, q) && x.plan.terms > 1 && is_new(to, &x)) add(to, kind, &x);
+        if (plan(&x, q) && x.plan.terms > 1 && is_new(to, &x))
+            add(to, dropped ? ARITHMETIC_OTHER : kind, &x);
     }
 }
 
@@ -128,7 +129,7 @@ static void add_recipes(struct arithmetics *to, const struct space *s,
 static bool make_sums(struct arithmetic *a, const struct block *b)
 {
     struct part_matrices m;
-    if (!part_matrices_make(&m, &a->x, b, b->rows, b->cols)) return false;
+    if (!part_matrices_make(&m, &a->x, b, b->rows, b->cols, NULL)) return false;
     const bool made = part_sums_make(&a->sums, &m, &a->x, true);
     part_matrices_clear(&m);
     return made;

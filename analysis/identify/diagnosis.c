@@ -22,9 +22,9 @@ enum {
     PRODUCTS = 1 << 20, /* of the sample */
     SIDE_MIN = 8,
     SIDE_MAX = 32,
-    FEW = 4,     /* rows and columns on which expensive guesses are tried first */
+    FEW = 3,     /* rows and columns on which expensive guesses are tried first */
     FEW_KEPT = 24,
-    FITTED = 12, /* rows and columns on which ranges of k are fitted */
+    FITTED = 16, /* rows and columns on which ranges of k are fitted */
     PORTED = 4,  /* guesses whose faults are tried with every arithmetic */
     EXTENDED = 4 /* guesses to which another fault is added */
 };
@@ -125,18 +125,21 @@ static bool unscale(double *residual, double *weight, const struct part_matrices
     return any;
 }
 
-/* The effects of ranges nearest to the residual of a guess.  Returns their number. */
+/* The effects of ranges nearest to the residual of a guess, on some rows and columns.
+   Returns their number. */
 static size_t fit_effects(struct k_effect *to, struct diagnosing *x,
                           const struct guess *base, const struct candidate *c)
 {
-    struct part_matrices m;
+    const struct part_matrices *const all = guess_parts(&x->e, c);
     double residual[FITTED * FITTED], weight[FITTED * FITTED];
     size_t count = 0;
-    if (!part_matrices_make(&m, c, &x->e.b, FITTED, FITTED)) count = SIZE_MAX;
+    if (!all) count = SIZE_MAX;
     else {
+        struct part_matrices m = *all;
+        m.rows = smaller(m.rows, FITTED);
+        m.cols = smaller(m.cols, FITTED);
         if (unscale(residual, weight, &m, &x->e, c, base))
             count = k_effects_fit(to, &m, c, residual, weight);
-        part_matrices_clear(&m);
     }
     x->failed |= count == SIZE_MAX;
     return x->failed ? 0 : count;
@@ -177,13 +180,23 @@ static struct guess alone(struct diagnosing *x, size_t arithmetic)
     return one.at[0];
 }
 
+/* Whether ranges of k are fitted to the residual of an arithmetic: of whole operands, as
+   such ranges mean the same for every arithmetic; of the terms of recipes; and of the
+   arithmetic that is nearest. */
+static bool is_fitted(const struct diagnosing *x, size_t arithmetic)
+{
+    const enum arithmetic_kind kind = x->e.arithmetics.at[arithmetic].kind;
+    return kind == ARITHMETIC_EXACT || kind == ARITHMETIC_SPLIT ||
+           (x->plain.count && x->plain.at[0].arithmetic == arithmetic);
+}
+
 static void one_fault(struct diagnosing *x)
 {
     for (size_t i = 0; i < x->e.arithmetics.count && !x->failed; i++) {
         const enum arithmetic_kind kind = x->e.arithmetics.at[i].kind;
         struct guess g = alone(x, i);
         if (kind != ARITHMETIC_ONE) add_faults(x, &g);
-        if (kind < ARITHMETIC_OTHER) add_effects(x, &g);
+        if (is_fitted(x, i)) add_effects(x, &g);
         free(g.rest);
     }
     confirm_few(x);

@@ -84,7 +84,9 @@ enum bitcut_status residuals_make(struct residuals *e, struct block *b, uint64_t
 void residuals_clear(struct residuals *e)
 {
     arithmetics_clear(&e->arithmetics);
-    part_matrices_clear(&e->parts);
+    part_matrices_clear(&e->all.m);
+    part_matrices_clear(&e->few.m);
+    part_matrices_clear(&e->base.m);
     rounding_level_clear(&e->rounding);
     block_clear(&e->b);
     free(e->exact);
@@ -159,42 +161,58 @@ static bool evaluate_parts(double *value, const struct residuals *e,
     return true;
 }
 
-/* The same on all outputs. */
-static bool evaluate(double *value, const struct residuals *e, const struct guess *g,
-                     const struct candidate *x)
-{
-    const struct arithmetic *const a = &e->arithmetics.at[g->arithmetic];
-    struct part_matrices m;
-    if (!has_effect(g) && part_sums_are_common(x, &a->x)) {
-        part_values(value, &a->sums, x);
-        part_finish(value, x, &e->b, e->b.rows, e->b.cols);
-        return true;
-    }
-    if (!part_matrices_make(&m, x, &e->b, e->b.rows, e->b.cols)) return false;
-    const bool made = evaluate_parts(value, e, g, x, &m);
-    part_matrices_clear(&m);
-    return made;
-}
-
 /* Whether x reads its operands and makes its parts as y does. */
 static bool has_same_parts(const struct candidate *x, const struct candidate *y)
 {
     return x->k_at == y->k_at && x->places == y->places && x->spot[0] == y->spot[0] &&
            x->spot[1] == y->spot[1] && x->respell == y->respell &&
            x->flushed == y->flushed && x->lost.end == y->lost.end &&
-           x->twice.end == y->twice.end &&
-           !memcmp(x->by, y->by, sizeof x->by) &&
+           x->twice.end == y->twice.end && !memcmp(x->by, y->by, sizeof x->by) &&
            split_same(&x->plan.split_a, &y->plan.split_a) &&
            split_same(&x->plan.split_b, &y->plan.split_b);
 }
 
-/* The parts of the first rows and columns, made again if they are not those of x. */
-static bool few_parts(struct residuals *e, const struct candidate *x, size_t few)
+/* Make the parts of x on some rows and columns, if they are not those that were made last. */
+static bool make_parts(struct made_parts *to, const struct block *b,
+                       const struct candidate *x, size_t rows, size_t cols,
+                       const struct part_matrices *base)
 {
-    if (e->parts.b && has_same_parts(x, &e->parts_of)) return true;
-    if (e->parts.b) part_matrices_clear(&e->parts);
-    e->parts_of = *x;
-    return part_matrices_make(&e->parts, x, &e->b, few, few);
+    if (to->m.b && has_same_parts(x, &to->of)) return true;
+    part_matrices_clear(&to->m);
+    to->of = *x;
+    return part_matrices_make(&to->m, x, b, rows, cols, base);
+}
+
+const struct part_matrices *guess_parts(struct residuals *e, const struct candidate *x)
+{
+    return make_parts(&e->all, &e->b, x, e->b.rows, e->b.cols, NULL) ? &e->all.m : NULL;
+}
+
+/* The same on the first rows and columns, of a candidate with this arithmetic. */
+static bool few_parts(struct residuals *e, const struct candidate *x,
+                      const struct candidate *arithmetic, size_t few)
+{
+    struct candidate plain = *x;
+    plain.respell = NULL;
+    memcpy(plain.by, arithmetic->by, sizeof plain.by);
+    if (!x->respell || !part_sums_are_common(&plain, arithmetic))
+        return make_parts(&e->few, &e->b, x, few, few, NULL);
+    return make_parts(&e->base, &e->b, arithmetic, few, few, NULL) &&
+           make_parts(&e->few, &e->b, x, few, few, &e->base.m);
+}
+
+/* D of the guess on all outputs. */
+static bool evaluate(double *value, struct residuals *e, const struct guess *g,
+                     const struct candidate *x)
+{
+    const struct arithmetic *const a = &e->arithmetics.at[g->arithmetic];
+    if (!has_effect(g) && part_sums_are_common(x, &a->x)) {
+        part_values(value, &a->sums, x);
+        part_finish(value, x, &e->b, e->b.rows, e->b.cols);
+        return true;
+    }
+    const struct part_matrices *const m = guess_parts(e, x);
+    return m && evaluate_parts(value, e, g, x, m);
 }
 
 static double cost(double rest, double level)
@@ -338,7 +356,7 @@ static double rough_score(const struct residuals *e, const double *rest)
     return count ? sum / (double)count : 0;
 }
 
-bool guess_try(struct guesses *to, const struct residuals *e, struct guess g)
+bool guess_try(struct guesses *to, struct residuals *e, struct guess g)
 {
     static const double much = 3; /* about 4.5 times the distance */
     struct candidate x;
@@ -365,10 +383,10 @@ bool guess_try_few(struct guess *g, struct residuals *e, size_t few)
     double *value = NULL;
     g->score = INFINITY;
     if (!guess_candidate(&x, e, g)) return true;
-    if (!few_parts(e, &x, few)) return false;
-    const size_t rows = e->parts.rows, cols = e->parts.cols;
+    if (!few_parts(e, &x, &e->arithmetics.at[g->arithmetic].x, few)) return false;
+    const size_t rows = e->few.m.rows, cols = e->few.m.cols;
     value = memory_allocate(rows * cols + 1, sizeof *value);
-    if (!value || !evaluate_parts(value, e, g, &x, &e->parts)) {
+    if (!value || !evaluate_parts(value, e, g, &x, &e->few.m)) {
         free(value);
         return false;
     }

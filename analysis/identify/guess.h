@@ -36,6 +36,12 @@ struct guesses {
     size_t count;
 };
 
+/* The parts of a candidate. */
+struct made_parts {
+    struct part_matrices m;
+    struct candidate of;
+};
+
 /* What guesses are compared with. */
 struct residuals {
     struct block b;
@@ -47,9 +53,9 @@ struct residuals {
                                      value is not finite                               */
     double *cut;                  /* bias of truncated sums */
     size_t finite;
-    /* Parts of the first rows and columns that were made last, and their candidate. */
-    struct part_matrices parts;
-    struct candidate parts_of;
+    /* Parts that were made last: of all rows and columns, of the first ones, and of the
+       same of the arithmetic. */
+    struct made_parts all, few, base;
 };
 
 /* Make the residuals of a block, which becomes its own, also after a failure. */
@@ -61,13 +67,16 @@ void residuals_clear(struct residuals *e);
    effect depends on the order of k. */
 bool guess_candidate(struct candidate *x, const struct residuals *e, const struct guess *g);
 
+/* The parts of x in all rows and columns, valid until the next call.  NULL: no memory. */
+const struct part_matrices *guess_parts(struct residuals *e, const struct candidate *x);
+
 /* Whether the guess has the parts of its arithmetic, whose sums are known. */
 bool guess_is_quick(const struct residuals *e, const struct guess *g);
 
 /* Evaluate a guess on all outputs and keep it if it is among the best and not much worse
    than the best; or on the first `few` rows and columns, which sets the score only.
    False: no memory. */
-bool guess_try(struct guesses *to, const struct residuals *e, struct guess g);
+bool guess_try(struct guesses *to, struct residuals *e, struct guess g);
 bool guess_try_few(struct guess *g, struct residuals *e, size_t few);
 
 /* Whether two guesses have the same faults, in the same order. */

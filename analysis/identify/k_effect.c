@@ -105,21 +105,22 @@ static void make_prefix(struct prefix *p, const struct fitting *f, int only)
 }
 
 /* The change of the weighted sum of squares if the range between two positions has the
-   effect: negative if it comes nearer. */
-static double gain(const struct prefix *p, size_t i, size_t j, int factor)
+   effect: negative if it comes nearer.  `any`: with the best factor of the same sign. */
+static double gain(const struct prefix *p, size_t i, size_t j, int factor, bool any)
 {
-    const double with = p->with[j] - p->with[i],
+    const double with = factor * (p->with[j] - p->with[i]),
                  square = p->gram[j][j] + p->gram[i][i] - 2 * p->gram[j][i];
-    return square - 2 * factor * with;
+    if (!any) return square - 2 * with;
+    return with > 0 && square > 0 ? -with * with / square : 0;
 }
 
-static struct k_range best_range(const struct prefix *p, int factor)
+static struct k_range best_range(const struct prefix *p, int factor, bool any)
 {
     struct k_range best = { 0, 0 };
     double least = INFINITY;
     for (size_t i = 0; i < p->positions; i++)
         for (size_t j = i + 1; j < p->positions; j++) {
-            const double now = gain(p, i, j, factor);
+            const double now = gain(p, i, j, factor, any);
             if (!(now < least)) continue;
             least = now;
             best = (struct k_range){ p->position[i], p->position[j] };
@@ -141,23 +142,93 @@ static void around(struct prefix *p, struct k_range r, size_t wide, size_t step,
         }
 }
 
-static void fit_range(struct k_range *to, struct prefix *p, const struct fitting *f,
-                      int only, int factor)
+/* Refine the ends of a range that were found to `step`. */
+static void refine(struct k_range *to, struct prefix *p, const struct fitting *f, int only,
+                   int factor, size_t step)
 {
-    const size_t k = f->m->k;
-    size_t step = divide_up(k, POSITIONS_MAX - 2);
+    while (step > 1) {
+        const size_t wide = divide_up(step, HALF) * HALF, next = divide_up(step, HALF);
+        around(p, *to, wide, next, f->m->k);
+        make_prefix(p, f, only);
+        *to = best_range(p, factor, next > 1);
+        step = next;
+    }
+}
+
+static struct k_range fit_blocks(struct prefix *p, const struct fitting *f, int only,
+                                 int factor)
+{
+    const size_t k = f->m->k, step = divide_up(k, POSITIONS_MAX - 2);
     p->positions = 0;
     for (size_t at = 0; at < k; at += step) p->position[p->positions++] = at;
     p->position[p->positions++] = k;
     make_prefix(p, f, only);
-    *to = best_range(p, factor);
-    while (step > 1) {
-        const size_t wide = divide_up(step, HALF) * HALF, next = divide_up(step, HALF);
-        around(p, *to, wide, next, k);
-        make_prefix(p, f, only);
-        *to = best_range(p, factor);
-        step = next;
+    struct k_range best = best_range(p, factor, step > 1);
+    refine(&best, p, f, only, factor, step);
+    return best;
+}
+
+/* The residual without the means of rows and of columns. */
+static void center(double *to, const struct fitting *f)
+{
+    const size_t rows = f->m->rows, cols = f->m->cols;
+    double all = 0;
+    for (size_t at = 0; at < rows * cols; at++)
+        all += (to[at] = f->residual[at]) / (double)(rows * cols);
+    for (size_t i = 0; i < rows; i++) {
+        double mean = 0;
+        for (size_t j = 0; j < cols; j++) mean += f->residual[i * cols + j] / (double)cols;
+        for (size_t j = 0; j < cols; j++) to[i * cols + j] -= mean - all / 2;
     }
+    for (size_t j = 0; j < cols; j++) {
+        double mean = 0;
+        for (size_t i = 0; i < rows; i++) mean += f->residual[i * cols + j] / (double)rows;
+        for (size_t i = 0; i < rows; i++) to[i * cols + j] -= mean - all / 2;
+    }
+}
+
+/* The sum over all outputs of `centered` times the product of element p of the lines, less
+   the means of both; and the sum of the squares of such products. */
+static double correlate(double *square, const struct fitting *f, const double *centered,
+                        struct recipe_term t, size_t p)
+{
+    const size_t rows = f->m->rows, cols = f->m->cols, k = f->m->k;
+    const double *const a = f->m->part[BITCUT_A][t.a] + p,
+                        *const b = f->m->part[BITCUT_B][t.b] + p;
+    double mean_a = 0, mean_b = 0, square_a = 0, square_b = 0, with = 0;
+    for (size_t i = 0; i < rows; i++) mean_a += a[i * k] / (double)rows;
+    for (size_t j = 0; j < cols; j++) mean_b += b[j * k] / (double)cols;
+    for (size_t j = 0; j < cols; j++)
+        square_b += (b[j * k] - mean_b) * (b[j * k] - mean_b);
+    for (size_t i = 0; i < rows; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < cols; j++)
+            sum += centered[i * cols + j] * (b[j * k] - mean_b);
+        with += (a[i * k] - mean_a) * sum;
+        square_a += (a[i * k] - mean_a) * (a[i * k] - mean_a);
+    }
+    *square = square_a * square_b;
+    return with;
+}
+
+/* The range with the largest sum of gains of its k, as if the products of different k were
+   independent; the ends are then refined. */
+static struct k_range fit_single(struct prefix *p, const struct fitting *f,
+                                 const double *centered, int only, int factor)
+{
+    struct k_range best = { 0, 0 };
+    double most = 0, sum = 0;
+    const int t = only == ALL_TERMS ? 0 : only;
+    const double weight = part_weight(f->x, t);
+    for (size_t at = 0, first = 0; at < f->m->k; at++) {
+        double square;
+        const double with = correlate(&square, f, centered, f->x->plan.term[t], at);
+        if (sum <= 0) sum = 0, first = at;
+        sum += 2 * factor * weight * with - weight * weight * square;
+        if (sum > most) most = sum, best = (struct k_range){ first, at + 1 };
+    }
+    if (best.end) refine(&best, p, f, only, factor, HALF);
+    return best;
 }
 
 /* --- ranges of a neighbour -------------------------------------------------------- */
@@ -198,7 +269,22 @@ size_t k_effect_count(const struct candidate *x)
 {
     size_t rows = 0;
     while (k_effects[rows].name) rows++;
-    return rows + 2 * (size_t)x->plan.terms;
+    return rows + 4 * (size_t)x->plan.terms;
+}
+
+/* The ranges of a row for a term, at most 2.  Returns their number. */
+static size_t fit_row(struct k_effect *to, struct prefix *p, const struct fitting *f,
+                      const double *centered, int only, const struct k_effect_row *row)
+{
+    struct k_effect e[2] = { { row, only, { 0, 0 } }, { row, only, { 0, 0 } } };
+    size_t count = 0;
+    if (row->factor) {
+        e[0].range = fit_blocks(p, f, only, row->factor);
+        e[1].range = fit_single(p, f, centered, only, row->factor);
+    } else if (only == ALL_TERMS) fit_neighbour(&e[0], f);
+    for (int i = 0; i < 2; i++)
+        if (e[i].range.end) to[count++] = e[i];
+    return count;
 }
 
 size_t k_effects_fit(struct k_effect *to, const struct part_matrices *m,
@@ -206,22 +292,20 @@ size_t k_effects_fit(struct k_effect *to, const struct part_matrices *m,
                      const double *weight)
 {
     const struct fitting f = { m, x, residual, weight };
-    struct prefix *const p = malloc(sizeof *p);
+    const int terms = x->plan.terms;
+    struct prefix *const p = calloc(1, sizeof *p);
+    double *const centered = memory_allocate(m->rows * m->cols + 1, sizeof *centered);
     size_t count = 0;
     if (p) p->sum = memory_allocate(m->rows * m->cols, POSITIONS_MAX * sizeof *p->sum);
-    for (int only = ALL_TERMS; p && p->sum && only < x->plan.terms; only++) {
-        if (only != ALL_TERMS && x->plan.terms == 1) break;
-        for (const struct k_effect_row *row = k_effects; row->name; row++) {
-            struct k_effect e = { row, only, { 0, 0 } };
-            if (row->factor) fit_range(&e.range, p, &f, only, row->factor);
-            else if (only == ALL_TERMS && x->plan.terms == 1) fit_neighbour(&e, &f);
-            if (e.range.end) to[count++] = e;
-        }
-    }
-    if (!p || !p->sum) count = SIZE_MAX;
+    const bool made = p && p->sum && centered;
+    if (made) center(centered, &f);
+    for (int t = 0; t < terms && made; t++)
+        for (const struct k_effect_row *row = k_effects; row->name; row++)
+            count += fit_row(to + count, p, &f, centered, terms == 1 ? ALL_TERMS : t, row);
     if (p) free(p->sum);
     free(p);
-    return count;
+    free(centered);
+    return made ? count : SIZE_MAX;
 }
 
 /* --- words ------------------------------------------------------------------------ */

@@ -34,29 +34,53 @@ static void respell(uint32_t part[SPLIT_PARTS_MAX], const struct candidate *x,
     x->respell(&s);
 }
 
-/* The parts of an element at [at] of each matrix of parts. */
-static void take_parts(double *const to[SPLIT_PARTS_MAX], size_t at,
-                       const struct candidate *x, const struct problem *q,
-                       enum bitcut_operand operand, size_t line, size_t from)
+/* An element as the candidate reads it, from the block if it is at its own place. */
+static uint32_t element_of(const struct candidate *x, const struct block *b,
+                           enum bitcut_operand operand, size_t line, size_t from)
 {
+    const bool is_a = operand == BITCUT_A;
+    if (x->spot[operand] || x->flushed || from >= b->k)
+        return candidate_element(x, b->q, operand, is_a ? b->row[line] : b->col[line],
+                                 from);
+    return is_a ? b->a[line * b->k + from] : b->b[from * b->cols + line];
+}
+
+static void split_element(uint32_t part[SPLIT_PARTS_MAX], const struct bitcut_split *split,
+                          uint32_t element)
+{
+    uint64_t own[SPLIT_PARTS_MAX];
+    part[0] = element;
+    if (split->part[0].format == &formats[FORMAT_F32] && split->parts == 1) return;
+    split_apply(own, split, element);
+    for (int i = 0; i < split->parts; i++)
+        part[i] = (uint32_t)bitcut_format_convert(
+            &formats[FORMAT_F32], &roundings[ROUND_RN], split->part[i].format, own[i]);
+}
+
+/* The parts of element p of a line. */
+static void take_parts(struct part_matrices *m, const struct candidate *x,
+                       enum bitcut_operand operand, size_t line, size_t p, size_t from,
+                       const struct part_matrices *base)
+{
+    const struct block *const b = m->b;
+    const size_t at = line * m->k + p;
     const struct bitcut_split *const split =
         operand == BITCUT_A ? &x->plan.split_a : &x->plan.split_b;
-    const uint32_t element = candidate_element(x, q, operand, line, from);
-    uint32_t part[SPLIT_PARTS_MAX] = { element };
-    uint64_t own[SPLIT_PARTS_MAX];
-    if (split->part[0].format != &formats[FORMAT_F32] || split->parts > 1) {
-        split_apply(own, split, element);
+    const uint32_t element = element_of(x, b, operand, line, from);
+    uint32_t part[SPLIT_PARTS_MAX];
+    if (base)
         for (int i = 0; i < split->parts; i++)
-            part[i] = (uint32_t)bitcut_format_convert(&formats[FORMAT_F32],
-                                                      &roundings[ROUND_RN],
-                                                      split->part[i].format, own[i]);
-    }
-    if (x->respell) respell(part, x, q, operand, line, from, element);
-    for (int i = 0; i < split->parts; i++) to[i][at] = value_of_float(part[i]);
+            part[i] = bits_of_float((float)base->part[operand][i][at]);
+    else split_element(part, split, element);
+    if (x->respell)
+        respell(part, x, b->q, operand, operand == BITCUT_A ? b->row[line] : b->col[line],
+                from, element);
+    for (int i = 0; i < split->parts; i++)
+        m->part[operand][i][at] = value_of_float(part[i]);
 }
 
 static bool take_operand(struct part_matrices *m, const struct candidate *x,
-                         enum bitcut_operand operand)
+                         enum bitcut_operand operand, const struct part_matrices *base)
 {
     const struct block *const b = m->b;
     const bool is_a = operand == BITCUT_A;
@@ -69,21 +93,22 @@ static bool take_operand(struct part_matrices *m, const struct candidate *x,
     for (size_t p = 0; p < m->k; p++) {
         const size_t from = candidate_k_at(x, p, b->k);
         for (size_t line = 0; line < lines; line++)
-            take_parts(m->part[operand], line * m->k + p, x, b->q, operand,
-                       is_a ? b->row[line] : b->col[line], from);
+            take_parts(m, x, operand, line, p, from, base);
     }
     return true;
 }
 
 bool part_matrices_make(struct part_matrices *m, const struct candidate *x,
-                        const struct block *b, size_t rows, size_t cols)
+                        const struct block *b, size_t rows, size_t cols,
+                        const struct part_matrices *base)
 {
     *m = (struct part_matrices){ .rows = smaller(rows, b->rows),
                                  .cols = smaller(cols, b->cols),
                                  .k = candidate_places(x, b->k),
                                  .b = b,
                                  .factored = b->own && gemm_has_scales(&b->q->told) };
-    if (take_operand(m, x, BITCUT_A) && take_operand(m, x, BITCUT_B)) return true;
+    if (take_operand(m, x, BITCUT_A, base) && take_operand(m, x, BITCUT_B, base))
+        return true;
     part_matrices_clear(m);
     return false;
 }

@@ -15,9 +15,12 @@ struct part_matrices {
     bool factored; /* products are multiplied by factors of the block */
 };
 
-/* Make the parts.  False: no memory, and nothing to clear. */
+/* Make the parts.  `base`: the same rows and columns for a candidate that has the same
+   splits, reads all elements from their own places and does not change parts, which saves
+   time; or NULL.  False: no memory, and nothing to clear. */
 bool part_matrices_make(struct part_matrices *m, const struct candidate *x,
-                        const struct block *b, size_t rows, size_t cols);
+                        const struct block *b, size_t rows, size_t cols,
+                        const struct part_matrices *base);
 void part_matrices_clear(struct part_matrices *m);
 
 /* The sum over k from `first` up to `end` of the products of part i of A and part j of B
