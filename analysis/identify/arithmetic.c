@@ -62,7 +62,8 @@ static void add_rounded(struct arithmetics *to, const struct candidate *exact,
             for (int both = first; both <= last - (kind == ARITHMETIC_ONE); both++) {
                 struct candidate x = *exact;
                 const struct split_part part = { &formats[rounded_formats[f]],
-                                                 &roundings[rules[r].rounding], 0, false };
+                                                 &roundings[rules[r].rounding], 0,
+                                                 false };
                 if (both & 1) x.plan.split_a.part[0] = part;
                 if (both & 2) x.plan.split_b.part[0] = part;
                 add(to, kind, &x);
@@ -171,8 +172,9 @@ static const char *rule_of(const struct bitcut_rounding *r)
 
 void arithmetic_describe(char *text, size_t size, const struct arithmetic *a)
 {
-    const struct split_part *const of_a = a->x.plan.split_a.part,
-                                  *const of_b = a->x.plan.split_b.part;
+    const struct split_part *const of_a = a->x.plan.split_a.part, *const of_b =
+                                                                      a->x.plan.split_b
+                                                                          .part;
     const bool a_is_whole = of_a->format == &formats[FORMAT_F32];
     const struct split_part *const part = a_is_whole ? of_b : of_a;
     char split[120];

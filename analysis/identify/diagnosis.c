@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/identify/diagnosis.h"
 
-#include "analysis/identify/guess.h"
+#include "analysis/identify/diagnosis_place.h"
 #include "lib/base/size.h"
 #include "lib/base/stats.h"
 #include "lib/base/text.h"
@@ -22,7 +22,7 @@ enum {
     PRODUCTS = 1 << 20, /* of the sample */
     SIDE_MIN = 8,
     SIDE_MAX = 32,
-    FEW = 3,     /* rows and columns on which expensive guesses are tried first */
+    FEW = 3, /* rows and columns on which expensive guesses are tried first */
     FEW_KEPT = 24,
     FITTED = 16, /* rows and columns on which ranges of k are fitted */
     PORTED = 4,  /* guesses whose faults are tried with every arithmetic */
@@ -33,6 +33,7 @@ struct diagnosing {
     struct residuals e;
     struct guesses plain, best; /* without a fault; with faults or one rounded operand */
     struct guesses few;         /* with scores of the first rows and columns only      */
+    uint64_t seed;
     const struct progress *progress;
     bool failed; /* no memory */
 };
@@ -77,7 +78,8 @@ static void try_fault(struct diagnosing *x, const struct guess *base,
 static bool is_worthwhile(const struct kernel_fault *row, enum arithmetic_kind kind)
 {
     if (kind == ARITHMETIC_EXACT) return true;
-    return !row->exact && !row->of_residual && (kind == ARITHMETIC_SPLIT || kind == ARITHMETIC_ROUNDED);
+    return !row->exact && !row->of_residual &&
+           (kind == ARITHMETIC_SPLIT || kind == ARITHMETIC_ROUNDED);
 }
 
 /* Add a fault of the tables to a guess.  Ranges of k are effects instead. */
@@ -212,13 +214,31 @@ static bool is_portable(const struct guess *g)
     return all;
 }
 
+/* The guesses with portable faults that cost least.  Returns their number. */
+static size_t select_portable(struct guess to[PORTED], const struct diagnosing *x)
+{
+    size_t count = 0;
+    double last = -INFINITY;
+    while (count < PORTED) {
+        const struct guess *best = NULL;
+        for (size_t i = 0; i < x->best.count; i++) {
+            const struct guess *const g = &x->best.at[i];
+            if (is_portable(g) && guess_total(&x->e, g) > last &&
+                (!best || guess_total(&x->e, g) < guess_total(&x->e, best)))
+                best = g;
+        }
+        if (!best) break;
+        last = guess_total(&x->e, best);
+        to[count++] = *best;
+    }
+    return count;
+}
+
 /* Try the faults of the best guesses with other arithmetics. */
 static void port(struct diagnosing *x)
 {
     struct guess from[PORTED];
-    size_t count = 0;
-    for (size_t i = 0; i < x->best.count && count < PORTED; i++)
-        if (is_portable(&x->best.at[i])) from[count++] = x->best.at[i];
+    const size_t count = select_portable(from, x);
     for (size_t i = 0; i < count; i++)
         for (size_t a = 0; a < x->e.arithmetics.count && !x->failed; a++) {
             struct guess g = from[i];
@@ -268,39 +288,11 @@ static void one_more_fault(struct diagnosing *x, int parts)
 
 /* --- the decision ----------------------------------------------------------------- */
 
-/* The logarithm of the number of guesses from which a part is one. */
-static double choices(const struct diagnosing *x, const struct guessed *part)
-{
-    const struct kernel_fault *const row = part->fault.row;
-    if (!row)
-        return (part->effect.row->factor ? 2 : 1) * log((double)x->e.b.k) +
-               (part->effect.term != ALL_TERMS);
-    return log(row->kinds ? (double)row->kinds(&x->e.s) : 1) + 8 * row->of_residual +
-           3 * row->of_parts;
-}
-
-/* A fault is believed if it makes D this much likelier; a rarer arithmetic costs less.  In
-   logarithms of likelihood. */
-static double price(const struct diagnosing *x, const struct guess *g)
-{
-    static const double of_fault = 30, of_other = 8, of_one = 48, of_order = 1e-3;
-    const enum arithmetic_kind kind = x->e.arithmetics.at[g->arithmetic].kind;
-    double sum = g->parts * of_fault + (kind == ARITHMETIC_OTHER) * of_other +
-                 (kind == ARITHMETIC_ONE) * of_one + of_order * (double)g->arithmetic;
-    for (int i = 0; i < g->parts; i++) sum += choices(x, &g->part[i]);
-    return sum;
-}
-
-static double total(const struct diagnosing *x, const struct guess *g)
-{
-    return g->score * (double)x->e.finite + price(x, g);
-}
-
 static const struct guess *cheapest(const struct diagnosing *x, const struct guesses *of)
 {
     const struct guess *best = of->at;
     for (size_t i = 1; i < of->count; i++)
-        if (total(x, &of->at[i]) < total(x, best)) best = &of->at[i];
+        if (guess_total(&x->e, &of->at[i]) < guess_total(&x->e, best)) best = &of->at[i];
     return of->count ? best : NULL;
 }
 
@@ -310,10 +302,10 @@ static bool is_at_level(const struct diagnosing *x, const struct guess *g)
 {
     static const double spread = 1.8, outside = 0.01;
     const struct rounding_level *const l = &x->e.rounding;
-    const double more =
-        g->cut > 0 && l->nearest > 0 ? 2 * g->cut * l->toward_zero_spread / l->nearest : 0;
-    return g->spread <= spread * hypot(1, more) &&
-           (g->outside <= outside || more > 1);
+    const double more = g->cut > 0 && l->nearest > 0
+                            ? 2 * g->cut * l->toward_zero_spread / l->nearest
+                            : 0;
+    return g->spread <= spread * hypot(1, more) && (g->outside <= outside || more > 1);
 }
 
 /* The best guess: without a fault, if that is at the level and a fault does not make the
@@ -321,16 +313,17 @@ static bool is_at_level(const struct diagnosing *x, const struct guess *g)
 static const struct guess *better(const struct diagnosing *x)
 {
     static const double clearly = 1.25;
-    const struct guess *const plain = cheapest(x, &x->plain),
-                              *const fault = cheapest(x, &x->best);
-    if (!fault || (plain && total(x, plain) <= total(x, fault))) return plain;
+    const struct guess *const plain = cheapest(x, &x->plain), *const fault =
+                                                                  cheapest(x, &x->best);
+    if (!fault || (plain && guess_total(&x->e, plain) <= guess_total(&x->e, fault)))
+        return plain;
     return plain && is_at_level(x, plain) && plain->spread < clearly * fault->spread
                ? plain
                : fault;
 }
 
-/* The best guess, after the levels became those of the best guess: an order with lanes has
-   smaller errors than one chain. */
+/* The best guess, after the levels became those of the best guess: an order with lanes
+   has smaller errors than one chain. */
 static const struct guess *decide(struct diagnosing *x)
 {
     static const double least = 0.02, most = 1.2;
@@ -398,9 +391,9 @@ static bool is_circuitous(const struct diagnosing *x, const struct guess *g)
     bool any = false;
     for (int i = 0; i < g->parts; i++) {
         const struct guessed *const part = &g->part[i];
-        any |= part->fault.row ? part->fault.row->of_residual
-                               : !part->effect.range.first &&
-                                     part->effect.range.end == x->e.b.k;
+        any |= part->fault.row
+                   ? part->fault.row->of_residual
+                   : !part->effect.range.first && part->effect.range.end == x->e.b.k;
     }
     return any;
 }
@@ -431,6 +424,16 @@ static void add_same(struct diagnosis *to, const struct diagnosing *x,
     add_same_of(to, x, best, &x->plain);
 }
 
+static void name_guess(struct diagnosis *to, const struct diagnosing *x,
+                       const struct guess *g)
+{
+    to->level = g->parts ? DIAGNOSIS_FAULT : DIAGNOSIS_OPERANDS;
+    arithmetic_describe(to->operands, sizeof to->operands,
+                        &x->e.arithmetics.at[g->arithmetic]);
+    for (int i = 0; i < g->parts; i++) name_part(&to->fault[to->faults++], x, g, i);
+    add_same(to, x, g);
+}
+
 static void conclude(struct diagnosis *to, struct diagnosing *x)
 {
     const struct guess *const g = decide(x);
@@ -447,34 +450,24 @@ static void conclude(struct diagnosis *to, struct diagnosing *x)
         to->level = DIAGNOSIS_ROUNDING;
         to->after = to->before;
         to->toward_zero = exact.cut;
-    } else if (is_at_level(x, g)) {
-        to->level = g->parts ? DIAGNOSIS_FAULT : DIAGNOSIS_OPERANDS;
-        arithmetic_describe(to->operands, sizeof to->operands,
-                            &x->e.arithmetics.at[g->arithmetic]);
-        for (int i = 0; i < g->parts; i++)
-            name_part(&to->fault[to->faults++], x, g, i);
-        add_same(to, x, g);
-    }
+    } else if (is_at_level(x, g)) name_guess(to, x, g);
     free(exact.rest);
 }
 
-/* --- all -------------------------------------------------------------------------- */
-
-static enum bitcut_status sample(struct block *to, const struct problem *q, uint64_t seed,
-                                 struct fault *f)
+/* The simplest guess that most outputs are near: without a fault, or else with faults. */
+static const struct guess *of_most(const struct diagnosing *x)
 {
-    enum { STREAM_ROWS = 61, STREAM_COLS = 62 };
-    size_t row[SIDE_MAX], col[SIDE_MAX],
-        side = (size_t)sqrt((double)PRODUCTS / (double)problem_k(q));
-    side = side < SIDE_MIN ? SIDE_MIN : smaller(side, SIDE_MAX);
-    const size_t rows = lines_draw(row, side, problem_m(q), seed, STREAM_ROWS),
-                 cols = lines_draw(col, side, problem_n(q), seed, STREAM_COLS);
-    return block_take(to, q, row, rows, col, cols, f);
+    static const double most = 0.7, spread = 1.8;
+    const struct guess *const g[] = { cheapest(x, &x->plain), cheapest(x, &x->best) };
+    for (int i = 0; i < 2; i++)
+        if (g[i] && g[i]->spread <= spread && g[i]->outside <= most) return g[i];
+    return NULL;
 }
 
 static bool is_decided(const struct diagnosing *x)
 {
-    return is_at_level(x, better(x)) || x->failed || progress_stopped(x->progress);
+    return is_at_level(x, better(x)) || of_most(x) || x->failed ||
+           progress_stopped(x->progress);
 }
 
 static void diagnose(struct diagnosing *x)
@@ -488,25 +481,109 @@ static void diagnose(struct diagnosing *x)
     }
 }
 
-enum bitcut_status diagnosis_find(struct diagnosis *to, const struct problem *q,
-                                  uint64_t seed, const struct progress *progress,
-                                  struct fault *f)
+/* --- a part of the outputs -------------------------------------------------------- */
+
+/* Rows and columns of D. */
+struct region {
+    size_t row, row_end, col, col_end;
+};
+
+/* Some outputs of a region. */
+static enum bitcut_status sample(struct block *to, const struct problem *q,
+                                 struct region r, uint64_t seed, struct fault *f)
+{
+    enum { STREAM_ROWS = 61, STREAM_COLS = 62 };
+    size_t row[SIDE_MAX], col[SIDE_MAX],
+        side = (size_t)sqrt((double)PRODUCTS / (double)problem_k(q));
+    side = side < SIDE_MIN ? SIDE_MIN : smaller(side, SIDE_MAX);
+    const size_t rows = lines_draw(row, side, r.row_end - r.row, seed, STREAM_ROWS),
+                 cols = lines_draw(col, side, r.col_end - r.col, seed, STREAM_COLS);
+    for (size_t i = 0; i < rows; i++) row[i] += r.row;
+    for (size_t j = 0; j < cols; j++) col[j] += r.col;
+    return block_take(to, q, row, rows, col, cols, f);
+}
+
+static enum bitcut_status diagnose_region(struct diagnosis *to, const struct problem *q,
+                                          struct region r, bool all, uint64_t seed,
+                                          const struct progress *progress,
+                                          struct fault *f);
+
+/* Diagnose the outputs that are far from a guess that most outputs are near. */
+static enum bitcut_status conclude_outside(struct diagnosis *to, struct diagnosing *x,
+                                           const struct guess *g, struct fault *f)
+{
+    struct diagnosed_place p;
+    struct diagnosis rest = { .level = DIAGNOSIS_NONE };
+    enum bitcut_status status = BITCUT_OK;
+    diagnosis_place_find(&p, &x->e, g);
+    to->outside = p.outside;
+    to->after = median_error(&x->e, g->rest, g->cut);
+    arithmetic_describe(to->operands, sizeof to->operands,
+                        &x->e.arithmetics.at[g->arithmetic]);
+    diagnosis_place_describe_region(to->place, sizeof to->place, &p);
+    if (p.moved || p.constant) {
+        struct diagnosed_fault *const fault = &to->fault[to->faults++];
+        fault->name = p.moved ? "moved" : "not written";
+        diagnosis_place_describe(fault->what, sizeof fault->what, &p);
+        to->level = DIAGNOSIS_FAULT;
+    } else if (p.outside)
+        status = diagnose_region(&rest, x->e.b.q,
+                                 (struct region){ p.row, p.row_end, p.col, p.col_end },
+                                 false, x->seed, x->progress, f);
+    if (status != BITCUT_OK || rest.level != DIAGNOSIS_FAULT) return status;
+    to->level = rest.level;
+    to->faults = rest.faults;
+    memcpy(to->fault, rest.fault, sizeof rest.fault);
+    to->sames = rest.sames;
+    memcpy(to->same, rest.same, sizeof rest.same);
+    return status;
+}
+
+/* --- all -------------------------------------------------------------------------- */
+
+static enum bitcut_status conclude_all(struct diagnosis *to, struct diagnosing *x,
+                                       bool all, struct fault *f)
+{
+    if (!x->failed && x->e.finite && !progress_stopped(x->progress)) conclude(to, x);
+    const struct guess *const g =
+        all && to->level == DIAGNOSIS_UNEXPLAINED && !x->failed ? of_most(x) : NULL;
+    if (x->failed) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    return g ? conclude_outside(to, x, g, f) : BITCUT_OK;
+}
+
+/* Diagnose a region; `all`: and a part of it, if that alone is far from the rest. */
+static enum bitcut_status diagnose_region(struct diagnosis *to, const struct problem *q,
+                                          struct region r, bool all, uint64_t seed,
+                                          const struct progress *progress,
+                                          struct fault *f)
 {
     struct diagnosing *const x = calloc(1, sizeof *x);
     struct block b;
     if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     x->progress = progress;
-    enum bitcut_status status = sample(&b, q, seed, f);
+    x->seed = seed;
+    *to = (struct diagnosis){ .level = DIAGNOSIS_NONE };
+    enum bitcut_status status = sample(&b, q, r, seed, f);
     if (status == BITCUT_OK) status = residuals_make(&x->e, &b, seed, f);
     if (status == BITCUT_OK) {
-        *to = (struct diagnosis){ .level = DIAGNOSIS_NONE };
         if (x->e.finite) diagnose(x);
-        if (x->failed) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
-        else if (x->e.finite && !progress_stopped(progress)) conclude(to, x);
+        status = conclude_all(to, x, all, f);
         residuals_clear(&x->e);
     }
     guesses_clear(&x->plain);
     guesses_clear(&x->best);
     free(x);
+    return status;
+}
+
+enum bitcut_status diagnosis_find(struct diagnosis *to, const struct problem *q,
+                                  uint64_t seed, const struct progress *progress,
+                                  struct fault *f)
+{
+    const struct region all = { 0, problem_m(q), 0, problem_n(q) };
+    struct diagnosis found;
+    const enum bitcut_status status =
+        diagnose_region(&found, q, all, true, seed, progress, f);
+    if (status == BITCUT_OK) *to = found;
     return status;
 }

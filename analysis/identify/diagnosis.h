@@ -10,12 +10,12 @@
 
 /* What is known of D, by position in diagnosis_levels. */
 enum diagnosis_level {
-    DIAGNOSIS_NONE,      /* no diagnosis was made                                      */
-    DIAGNOSIS_IDENTICAL, /* a hypothesis gives every bit                               */
-    DIAGNOSIS_ROUNDING,  /* the error is that of a correct kernel                      */
-    DIAGNOSIS_OPERANDS,  /* so is the error of D from the product of rounded operands,
-                            or of parts                                                */
-    DIAGNOSIS_FAULT,     /* so is the rest without the effect of faults                */
+    DIAGNOSIS_NONE,       /* no diagnosis was made                                      */
+    DIAGNOSIS_IDENTICAL,  /* a hypothesis gives every bit                               */
+    DIAGNOSIS_ROUNDING,   /* the error is that of a correct kernel                      */
+    DIAGNOSIS_OPERANDS,   /* so is the error of D from the product of rounded operands,
+                             or of parts                                                */
+    DIAGNOSIS_FAULT,      /* so is the rest without the effect of faults                */
     DIAGNOSIS_UNEXPLAINED /* larger, and no row of the tables has such an effect       */
 };
 
@@ -38,18 +38,21 @@ struct diagnosed_fault {
    2^-24; |A||B| includes alpha and beta C, or what was told. */
 struct diagnosis {
     enum diagnosis_level level;
-    size_t outputs;        /* of the sample that are finite                            */
-    double before, after;  /* of D from the exact result; from the same with the effects */
-    double limit;          /* largest error of a correct kernel in this median         */
-    double agreeing;       /* share of outputs on which two correct orders agree       */
-    double toward_zero;    /* size of the bias toward zero, as a share of that of a chain
-                              of sums rounded toward zero; 0: none is seen             */
+    size_t outputs;       /* of the sample that are finite                            */
+    double before, after; /* of D from the exact result; from the same with the effects */
+    double limit;         /* largest error of a correct kernel in this median         */
+    double agreeing;      /* share of outputs on which two correct orders agree       */
+    double toward_zero;   /* size of the bias toward zero, as a share of that of a chain
+                             of sums rounded toward zero; 0: none is seen             */
     char operands[DIAGNOSIS_TEXT_MAX]; /* what became of the operands; "": nothing     */
     struct diagnosed_fault fault[DIAGNOSED_FAULTS_MAX];
     size_t faults;
     char same[DIAGNOSED_SAME_MAX][DIAGNOSIS_TEXT_MAX]; /* other faults with an effect that
                                                           is the same on these data    */
     size_t sames;
+    size_t outside; /* outputs of the sample to which the faults are limited; 0: they hold
+                       for all outputs                                              */
+    char place[DIAGNOSIS_TEXT_MAX]; /* the region of these outputs; "": none */
 };
 
 /* Diagnose D of q, whose matrices are read as it says, on a sample of its outputs with at

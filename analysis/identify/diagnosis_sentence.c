@@ -11,8 +11,9 @@ const struct diagnosis_level_row diagnosis_levels[] = {
     [DIAGNOSIS_ROUNDING] = { "rounding", "the error is that of a correct kernel" },
     [DIAGNOSIS_OPERANDS] = { "operands", "the error is that of a correct kernel for "
                                          "rounded operands, or parts of operands" },
-    [DIAGNOSIS_FAULT] = { "fault", "without the effect of the faults the error is that of "
-                                   "a correct kernel" },
+    [DIAGNOSIS_FAULT] = { "fault",
+                          "without the effect of the faults the error is that of "
+                          "a correct kernel" },
     [DIAGNOSIS_UNEXPLAINED] = { "unexplained", "no effect in the tables is the error" },
     { 0 }
 };
@@ -33,35 +34,58 @@ static void describe_order(char *text, size_t size, const struct diagnosis *d)
         text_add(text, size, "; the errors are biased toward zero, as of truncated sums");
 }
 
+static void describe_fault(char *text, size_t size, const struct diagnosis *d)
+{
+    text_add(text, size, "no model gives these bits, but the error shows a fault");
+    if (d->outside)
+        text_add(text, size, " in %zu of %zu outputs of a sample, %s", d->outside,
+                 d->outputs, d->place);
+    text_add(text, size, ": ");
+    describe_faults(text, size, d);
+    if (*d->operands) text_add(text, size, ", where D is %s", d->operands);
+    if (d->outside)
+        text_add(text, size,
+                 ". Of the other outputs only rounding differs: %.2g u |A||B|", d->after);
+    else
+        text_add(text, size, ". Without it %.2g u |A||B| remain of %.3g u |A||B|",
+                 d->after, d->before);
+}
+
+static void describe_unexplained(char *text, size_t size, const struct diagnosis *d)
+{
+    if (d->outside)
+        text_add(text, size,
+                 "unexplained: %zu of %zu outputs of a sample, %s, are far "
+                 "from a correct result; of the other outputs only rounding "
+                 "differs: %.2g u |A||B|",
+                 d->outside, d->outputs, d->place, d->after);
+    else
+        text_add(text, size,
+                 "unexplained: the error is %.3g u |A||B|, of a correct kernel "
+                 "at most about %.2g, and no known effect leaves less than "
+                 "%.2g",
+                 d->before, d->limit, d->after);
+}
+
 void diagnosis_describe(char *text, size_t size, const void *answer)
 {
     const struct diagnosis *const d = answer;
     switch (d->level) {
     case DIAGNOSIS_NONE: return;
-    case DIAGNOSIS_IDENTICAL:
-        text_add(text, size, "identical to the bit");
-        return;
+    case DIAGNOSIS_IDENTICAL: text_add(text, size, "identical to the bit"); return;
     case DIAGNOSIS_ROUNDING:
-        text_add(text, size, "only rounding differs: the error is %.2g u |A||B|, as of a "
-                             "correct kernel in another order of k",
+        text_add(text, size,
+                 "only rounding differs: the error is %.2g u |A||B|, as of a "
+                 "correct kernel in another order of k",
                  d->before);
         break;
     case DIAGNOSIS_OPERANDS:
-        text_add(text, size, "%s; then only rounding differs: %.2g u |A||B| remain of %.3g",
+        text_add(text, size,
+                 "%s; then only rounding differs: %.2g u |A||B| remain of %.3g",
                  d->operands, d->after, d->before);
         break;
-    case DIAGNOSIS_FAULT:
-        text_add(text, size, "no model gives these bits, but the error shows a fault: ");
-        describe_faults(text, size, d);
-        if (*d->operands) text_add(text, size, ", where D is %s", d->operands);
-        text_add(text, size, ". Without it %.2g u |A||B| remain of %.3g u |A||B|",
-                 d->after, d->before);
-        break;
-    case DIAGNOSIS_UNEXPLAINED:
-        text_add(text, size,
-                 "unexplained: the error is %.3g u |A||B|, of a correct kernel at most "
-                 "about %.2g, and no effect that is known leaves less than %.2g",
-                 d->before, d->limit, d->after);
+    case DIAGNOSIS_FAULT: describe_fault(text, size, d); break;
+    case DIAGNOSIS_UNEXPLAINED: describe_unexplained(text, size, d); break;
     }
     describe_order(text, size, d);
 }
@@ -83,6 +107,11 @@ static const void *fault_at(const void *answer, size_t i, void *room)
 static bool has_range(const void *fault)
 {
     return ((const struct diagnosed_fault *)fault)->k_end;
+}
+
+static bool has_place(const void *answer)
+{
+    return *((const struct diagnosis *)answer)->place;
 }
 
 static bool has_operands(const void *answer)
@@ -110,6 +139,8 @@ const struct record_field diagnosed_fault_fields[] = {
     OF_ALL(agreeing, "agreeing", "", "share of outputs on which two correct orders of these data agree"),
     OF_ALL(toward_zero, "toward_zero", "", "bias toward zero as a share of that of a chain of truncated sums"),
     RECORD_INNER_IF(struct diagnosis, operands, "operands", "", "what became of the operands, or null", has_operands),
+    OF_ALL(outside, "outside", "", "outputs of the sample to which the faults are limited; 0: they hold for all"),
+    RECORD_INNER_IF(struct diagnosis, place, "place", "", "the region of these outputs, or null", has_place),
     RECORD_ITEMS(fault_at, diagnosed_fault_fields, "faults", "the faults"),
     { 0 }
 };

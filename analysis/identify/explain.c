@@ -194,7 +194,7 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
     if (status == BITCUT_OK && !e->answer.found)
         e->untold = untold_operand_find(sample, problem_is_told(&e->q) ? &e->q.told : NULL,
                                         e->q.alpha, e->q.beta);
-    if (status == BITCUT_OK && !e->answer.found && !e->untold &&
+    if (status == BITCUT_OK && !e->answer.found && !e->untold && !e->parts &&
         !progress_stopped(o->progress))
         status = diagnosis_find(&e->diagnosis, &e->q, o->seed, o->progress, f);
     return status;

@@ -312,8 +312,7 @@ void explain_describe_boxes(char *text, size_t size, const void *answer)
 static void describe_first(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
-    if (explain_names_nearest(e))
-        differing_describe(text, size, e->first, e->firsts, 0);
+    if (explain_names_nearest(e)) differing_describe(text, size, e->first, e->firsts, 0);
 }
 
 void explain_describe_period(char *text, size_t size, const void *answer)
@@ -391,7 +390,8 @@ static void describe_device(char *text, size_t size, const void *answer)
 
 static void describe_diagnosis(char *text, size_t size, const void *answer)
 {
-    diagnosis_describe(text, size, &((const struct explanation *)answer)->diagnosis);
+    const struct explanation *const e = answer;
+    if (!e->answer.found) diagnosis_describe(text, size, &e->diagnosis);
 }
 
 const struct record_line explain_lines[] = {

@@ -29,9 +29,9 @@ static double magnitude(const struct block *b, size_t i, size_t j)
         size += fabs(value_of_float(b->a[i * b->k + p]) *
                      value_of_float(b->b[p * b->cols + j]));
     return fabs(value_of_float(b->q->alpha)) * size +
-           (b->c ? fabs(value_of_float(b->q->beta) *
-                        value_of_float(b->c[i * b->cols + j]))
-                 : 0);
+           (b->c
+                ? fabs(value_of_float(b->q->beta) * value_of_float(b->c[i * b->cols + j]))
+                : 0);
 }
 
 static void take_outputs(struct residuals *e)
@@ -54,7 +54,7 @@ static void take_outputs(struct residuals *e)
 }
 
 enum bitcut_status residuals_make(struct residuals *e, struct block *b, uint64_t seed,
-                                 struct fault *f)
+                                  struct fault *f)
 {
     const struct problem *const q = b->q;
     const size_t outputs = b->rows * b->cols;
@@ -115,7 +115,8 @@ static bool is_added(const struct candidate *x, const struct candidate *was)
            (!was->finish || x->finish == was->finish);
 }
 
-bool guess_candidate(struct candidate *x, const struct residuals *e, const struct guess *g)
+bool guess_candidate(struct candidate *x, const struct residuals *e,
+                     const struct guess *g)
 {
     *x = e->arithmetics.at[g->arithmetic].x;
     for (int i = 0; i < g->parts; i++) {
@@ -126,8 +127,7 @@ bool guess_candidate(struct candidate *x, const struct residuals *e, const struc
             return false;
     }
     return (!x->slipped || x->faults.start) && !x->through &&
-           x->store == &roundings[ROUND_RN] &&
-           !(e->b.own && candidate_takes_products(x));
+           x->store == &roundings[ROUND_RN] && !(e->b.own && candidate_takes_products(x));
 }
 
 static bool has_effect(const struct guess *g)
@@ -172,7 +172,8 @@ static bool has_same_parts(const struct candidate *x, const struct candidate *y)
            split_same(&x->plan.split_b, &y->plan.split_b);
 }
 
-/* Make the parts of x on some rows and columns, if they are not those that were made last. */
+/* Make the parts of x on some rows and columns, if they are not those that were made
+ * last. */
 static bool make_parts(struct made_parts *to, const struct block *b,
                        const struct candidate *x, size_t rows, size_t cols,
                        const struct part_matrices *base)
@@ -297,8 +298,8 @@ static bool is_another_kind(const struct guess *x, const struct guess *y)
            x->part[last].fault.row == y->part[last].fault.row;
 }
 
-/* Remove the worse one of g and a guess that is another kind of it.  Returns false if that
-   is g. */
+/* Remove the worse one of g and a guess that is another kind of it.  Returns false if
+   that is g. */
 static bool replace_kind(struct guesses *to, const struct guess *g)
 {
     for (size_t i = 0; i < to->count; i++) {
@@ -348,7 +349,7 @@ static double rough_score(const struct residuals *e, const double *rest)
     enum { STEP = 13 };
     double sum = 0;
     size_t count = 0;
-    for (size_t at = 0; at < e->outputs; at += e->outputs > 4 * STEP ? STEP : 1)
+    for (size_t at = 0; at<e->outputs; at += e->outputs> 4 * STEP ? STEP : 1)
         if (!isnan(e->level[at])) {
             sum += cost(rest[at], e->level[at]);
             count++;

@@ -23,7 +23,8 @@ struct guess {
     int parts;
     double score;   /* mean over outputs of log(1 + (distance / level)^2) */
     double cut;     /* share of the bias of truncated sums that D has       */
-    double spread;  /* median distance, in levels of a correct kernel: about 1 for one chain */
+    double spread;  /* median distance, in levels of a correct kernel: about 1 for one
+                       chain */
     double outside; /* share of outputs that are at least OUTSIDE levels away */
     double *rest;   /* D less the guess, for each output */
 };
@@ -49,8 +50,8 @@ struct residuals {
     struct arithmetics arithmetics;
     struct rounding_level rounding;
     size_t outputs;
-    double *exact, *size, *level; /* of each output of the block; level NAN: D or the exact
-                                     value is not finite                               */
+    double *exact, *size, *level; /* of each output of the block; level NAN: D or the
+                                     exact value is not finite */
     double *cut;                  /* bias of truncated sums */
     size_t finite;
     /* Parts that were made last: of all rows and columns, of the first ones, and of the
@@ -60,12 +61,13 @@ struct residuals {
 
 /* Make the residuals of a block, which becomes its own, also after a failure. */
 enum bitcut_status residuals_make(struct residuals *e, struct block *b, uint64_t seed,
-                                 struct fault *f);
+                                  struct fault *f);
 void residuals_clear(struct residuals *e);
 
 /* The candidate of a guess.  False: its faults do not apply, or not together, or their
    effect depends on the order of k. */
-bool guess_candidate(struct candidate *x, const struct residuals *e, const struct guess *g);
+bool guess_candidate(struct candidate *x, const struct residuals *e,
+                     const struct guess *g);
 
 /* The parts of x in all rows and columns, valid until the next call.  NULL: no memory. */
 const struct part_matrices *guess_parts(struct residuals *e, const struct candidate *x);
@@ -81,6 +83,10 @@ bool guess_try_few(struct guess *g, struct residuals *e, size_t few);
 
 /* Whether two guesses have the same faults, in the same order. */
 bool guesses_have_same_faults(const struct guess *x, const struct guess *y);
+
+/* The score times the number of outputs, and the price of the guess: what it must make D
+   likelier than the exact result, in logarithms of likelihood. */
+double guess_total(const struct residuals *e, const struct guess *g);
 
 /* Score all guesses again with levels that are `by` times as large.  Their order, spreads
    and shares outside remain. */

@@ -12,10 +12,26 @@ const struct k_effect_row k_effects[] = {
     { "k twice", "are added twice", 1, { false, false }, 0 },
     { "k stale", "have the operands of as many k before", 0, { true, true }, -1 },
     { "k stale", "have the operands of as many k after", 0, { true, true }, 1 },
-    { "k of A stale", "have the elements of A of as many k before", 0, { true, false }, -1 },
-    { "k of A stale", "have the elements of A of as many k after", 0, { true, false }, 1 },
-    { "k of B stale", "have the elements of B of as many k before", 0, { false, true }, -1 },
-    { "k of B stale", "have the elements of B of as many k after", 0, { false, true }, 1 },
+    { "k of A stale",
+      "have the elements of A of as many k before",
+      0,
+      { true, false },
+      -1 },
+    { "k of A stale",
+      "have the elements of A of as many k after",
+      0,
+      { true, false },
+      1 },
+    { "k of B stale",
+      "have the elements of B of as many k before",
+      0,
+      { false, true },
+      -1 },
+    { "k of B stale",
+      "have the elements of B of as many k after",
+      0,
+      { false, true },
+      1 },
     { 0 }
 };
 
@@ -44,9 +60,9 @@ static double added(const struct k_effect *e, const struct part_matrices *m,
         if (e->term != ALL_TERMS && e->term != t) continue;
         const double own =
             part_product(m, term.a, term.b, row, col, e->range.first, e->range.end);
-        sum += part_weight(x, t) * (e->row->factor
-                                        ? e->row->factor * own
-                                        : moved(m, term, row, col, e->range, e->row) - own);
+        sum += part_weight(x, t) *
+               (e->row->factor ? e->row->factor * own
+                               : moved(m, term, row, col, e->range, e->row) - own);
     }
     return sum;
 }
@@ -83,10 +99,10 @@ static void make_prefix(struct prefix *p, const struct fitting *f, int only)
         for (size_t i = 0, k = 0; i < p->positions; i++) {
             for (int t = 0; t < f->x->plan.terms; t++)
                 if (only == ALL_TERMS || only == t)
-                    sum += part_weight(f->x, t) *
-                           part_product(f->m, f->x->plan.term[t].a, f->x->plan.term[t].b,
-                                        at / f->m->cols, at % f->m->cols, k,
-                                        p->position[i]);
+                    sum +=
+                        part_weight(f->x, t) *
+                        part_product(f->m, f->x->plan.term[t].a, f->x->plan.term[t].b,
+                                     at / f->m->cols, at % f->m->cols, k, p->position[i]);
             k = p->position[i];
             p->sum[at * POSITIONS_MAX + i] = sum;
         }
@@ -143,8 +159,8 @@ static void around(struct prefix *p, struct k_range r, size_t wide, size_t step,
 }
 
 /* Refine the ends of a range that were found to `step`. */
-static void refine(struct k_range *to, struct prefix *p, const struct fitting *f, int only,
-                   int factor, size_t step)
+static void refine(struct k_range *to, struct prefix *p, const struct fitting *f,
+                   int only, int factor, size_t step)
 {
     while (step > 1) {
         const size_t wide = divide_up(step, HALF) * HALF, next = divide_up(step, HALF);
@@ -177,24 +193,27 @@ static void center(double *to, const struct fitting *f)
         all += (to[at] = f->residual[at]) / (double)(rows * cols);
     for (size_t i = 0; i < rows; i++) {
         double mean = 0;
-        for (size_t j = 0; j < cols; j++) mean += f->residual[i * cols + j] / (double)cols;
+        for (size_t j = 0; j < cols; j++)
+            mean += f->residual[i * cols + j] / (double)cols;
         for (size_t j = 0; j < cols; j++) to[i * cols + j] -= mean - all / 2;
     }
     for (size_t j = 0; j < cols; j++) {
         double mean = 0;
-        for (size_t i = 0; i < rows; i++) mean += f->residual[i * cols + j] / (double)rows;
+        for (size_t i = 0; i < rows; i++)
+            mean += f->residual[i * cols + j] / (double)rows;
         for (size_t i = 0; i < rows; i++) to[i * cols + j] -= mean - all / 2;
     }
 }
 
-/* The sum over all outputs of `centered` times the product of element p of the lines, less
-   the means of both; and the sum of the squares of such products. */
+/* The sum over all outputs of `centered` times the product of element p of the lines,
+   less the means of both; and the sum of the squares of such products. */
 static double correlate(double *square, const struct fitting *f, const double *centered,
                         struct recipe_term t, size_t p)
 {
     const size_t rows = f->m->rows, cols = f->m->cols, k = f->m->k;
-    const double *const a = f->m->part[BITCUT_A][t.a] + p,
-                        *const b = f->m->part[BITCUT_B][t.b] + p;
+    const double *const a = f->m->part[BITCUT_A][t.a] + p, *const b =
+                                                               f->m->part[BITCUT_B][t.b] +
+                                                               p;
     double mean_a = 0, mean_b = 0, square_a = 0, square_b = 0, with = 0;
     for (size_t i = 0; i < rows; i++) mean_a += a[i * k] / (double)rows;
     for (size_t j = 0; j < cols; j++) mean_b += b[j * k] / (double)cols;
@@ -211,8 +230,8 @@ static double correlate(double *square, const struct fitting *f, const double *c
     return with;
 }
 
-/* The range with the largest sum of gains of its k, as if the products of different k were
-   independent; the ends are then refined. */
+/* The range with the largest sum of gains of its k, as if the products of different k
+   were independent; the ends are then refined. */
 static struct k_range fit_single(struct prefix *p, const struct fitting *f,
                                  const double *centered, int only, int factor)
 {
@@ -301,7 +320,8 @@ size_t k_effects_fit(struct k_effect *to, const struct part_matrices *m,
     if (made) center(centered, &f);
     for (int t = 0; t < terms && made; t++)
         for (const struct k_effect_row *row = k_effects; row->name; row++)
-            count += fit_row(to + count, p, &f, centered, terms == 1 ? ALL_TERMS : t, row);
+            count +=
+                fit_row(to + count, p, &f, centered, terms == 1 ? ALL_TERMS : t, row);
     if (p) free(p->sum);
     free(p);
     free(centered);
@@ -321,6 +341,6 @@ void k_effect_describe(char *text, size_t size, const struct k_effect *e,
     if (e->range.end - e->range.first == 1)
         text_add(text, size, " of k = %zu %s", e->range.first, e->row->what);
     else
-        text_add(text, size, " of k from %zu to %zu %s", e->range.first,
-                 e->range.end - 1, e->row->what);
+        text_add(text, size, " of k from %zu to %zu %s", e->range.first, e->range.end - 1,
+                 e->row->what);
 }

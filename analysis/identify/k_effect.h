@@ -30,10 +30,10 @@ void k_effect_add(double *value, const struct k_effect *e, const struct part_mat
                   const struct candidate *x);
 
 /* The ranges whose effects on the products of x are nearest to a residual, before alpha,
-   for every row: of all terms if x has one, otherwise of each term.  Long ranges are found
-   as blocks of k by least squares with any factor, short ones by the correlation of the
-   residual with the product of each k; the ends by weighted least squares.  `to` has room
-   for k_effect_count(x) effects.  Returns their number, or SIZE_MAX: no memory. */
+   for every row: of all terms if x has one, otherwise of each term.  Long ranges are
+   found as blocks of k by least squares with any factor, short ones by the correlation of
+   the residual with the product of each k; the ends by weighted least squares.  `to` has
+   room for k_effect_count(x) effects.  Returns their number, or SIZE_MAX: no memory. */
 size_t k_effect_count(const struct candidate *x);
 size_t k_effects_fit(struct k_effect *to, const struct part_matrices *m,
                      const struct candidate *x, const double *residual,

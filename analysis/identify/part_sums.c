@@ -45,8 +45,8 @@ static uint32_t element_of(const struct candidate *x, const struct block *b,
     return is_a ? b->a[line * b->k + from] : b->b[from * b->cols + line];
 }
 
-static void split_element(uint32_t part[SPLIT_PARTS_MAX], const struct bitcut_split *split,
-                          uint32_t element)
+static void split_element(uint32_t part[SPLIT_PARTS_MAX],
+                          const struct bitcut_split *split, uint32_t element)
 {
     uint64_t own[SPLIT_PARTS_MAX];
     part[0] = element;
@@ -138,8 +138,9 @@ static double dot(const double *a, const double *b, size_t count)
 double part_product(const struct part_matrices *m, int i, int j, size_t row, size_t col,
                     size_t first, size_t end)
 {
-    const double *const a = m->part[BITCUT_A][i] + row * m->k,
-                        *const b = m->part[BITCUT_B][j] + col * m->k;
+    const double *const a = m->part[BITCUT_A][i] + row * m->k, *const b =
+                                                                   m->part[BITCUT_B][j] +
+                                                                   col * m->k;
     double sum = 0;
     if (!m->factored) return dot(a + first, b + first, end - first);
     for (size_t p = first; p < end; p++)

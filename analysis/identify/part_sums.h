@@ -35,8 +35,8 @@ struct part_sums {
     double *of[SPLIT_PARTS_MAX][SPLIT_PARTS_MAX];
 };
 
-/* Make the sums of the pairs that the terms of x have, or of all pairs.  False: no memory,
-   and nothing to clear. */
+/* Make the sums of the pairs that the terms of x have, or of all pairs.  False: no
+   memory, and nothing to clear. */
 bool part_sums_make(struct part_sums *s, const struct part_matrices *m,
                     const struct candidate *x, bool all);
 void part_sums_clear(struct part_sums *s);

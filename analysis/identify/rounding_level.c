@@ -82,7 +82,8 @@ static uint32_t stored(const struct block *b, float sum, size_t at)
 static void add_output(struct totals *t, struct rounding_level *l, double *sizes,
                        const struct block *b, const struct shuffled *s, size_t at)
 {
-    const float *const x = s->a + at / b->cols * b->k, *const y = s->b + at % b->cols * b->k;
+    const float *const x = s->a + at / b->cols * b->k, *const y =
+                                                           s->b + at % b->cols * b->k;
     double exact = 0, size = 0;
     uint32_t d[ORDERS];
     float chain = 0;
@@ -130,7 +131,8 @@ enum bitcut_status rounding_level_find(struct rounding_level *to, const struct b
     double of_means = 0;
     for (size_t at = 0; at < outputs && made; at++)
         if (size[at] > 0)
-            of_means += DRAWS * (l.truncated[at] / size[at]) * (l.truncated[at] / size[at]);
+            of_means +=
+                DRAWS * (l.truncated[at] / size[at]) * (l.truncated[at] / size[at]);
     free(size);
     if (!made) {
         free(l.truncated);
@@ -139,8 +141,8 @@ enum bitcut_status rounding_level_find(struct rounding_level *to, const struct b
     if (t.outputs > 0) {
         l.nearest = sqrt(t.nearest / t.outputs);
         l.toward_zero = sqrt(t.toward_zero / t.outputs);
-        l.toward_zero_spread = sqrt(fmax(0, t.toward_zero - of_means) / t.outputs *
-                                    DRAWS / (DRAWS - 1));
+        l.toward_zero_spread =
+            sqrt(fmax(0, t.toward_zero - of_means) / t.outputs * DRAWS / (DRAWS - 1));
         l.agreeing = t.agreeing / t.outputs;
     }
     *to = l;

@@ -8,15 +8,15 @@
 
 /* Of FP32 sums in orders of k that are drawn.  Errors of A B are relative to |A||B|. */
 struct rounding_level {
-    double nearest;    /* root mean square of the errors of one chain, rounded to nearest:
-                          orders with lanes or trees have smaller errors                */
+    double nearest; /* root mean square of the errors of one chain, rounded to nearest:
+                       orders with lanes or trees have smaller errors                */
     double toward_zero; /* the same of one chain that is rounded toward zero            */
     double toward_zero_spread; /* root mean square of the differences between the latter
                                   errors in different orders and their mean            */
     double agreeing;   /* share of the outputs of D, in its format, on which two of the
                           orders agree                                                  */
-    double *truncated; /* mean error of a chain rounded toward zero, for each output of the
-                          block                                                          */
+    double *truncated; /* mean error of a chain rounded toward zero, for each output of
+                          the block */
 };
 
 /* Compute it on the outputs of a block, with the operands as they are; seeded.

@@ -137,14 +137,15 @@ static bool is_of_some(const struct explanation *e)
            !(e->interrupted && !e->answer.compared);
 }
 
-/* Two correct orders agree on a share of the outputs; a hypothesis with the right sum in a
-   wrong order has that share, too, and is not known to be nearer. */
+/* Two correct orders agree on a share of the outputs; a hypothesis with the right sum in
+   a wrong order has that share, too, and is not known to be nearer. */
 bool explain_names_nearest(const struct explanation *e)
 {
     const size_t same = e->answer.compared - e->answer.differ;
     const double share = (1 + e->diagnosis.agreeing) / 2;
-    return e->best.sampled && (e->answer.found || e->parts ||
-                               (same && (double)same > share * (double)e->answer.compared));
+    return e->best.sampled &&
+           (e->answer.found || e->parts ||
+            (same && (double)same > share * (double)e->answer.compared));
 }
 
 /* A hypothesis that misses a single output is still only the nearest. */

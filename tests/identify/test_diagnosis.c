@@ -72,14 +72,15 @@ struct kernel {
 struct planted {
     const char *name, *right[6]; /* names of faults */
     bool operands;               /* right: the operands are described */
-    bool needs_parts, needs_range, needs_c, needs_alpha, needs_whole, tiny, square;
+    bool needs_parts, needs_range, needs_c, needs_alpha, needs_whole, tiny, tile;
 };
 
 enum {
     CORRECT, CORRECT_RZ, LOST, LOST_TERM, TWICE, TWICE_TERM, STALE, STALE_A, STALE_B,
     MISSING, TERM_TWICE, SCALED, LOW_SCALED, NEGATED, ROUNDED, ROUNDED_ONE, FLUSHED,
     FLUSHED_LOW, LOW_ZERO, ALPHA_IGNORED, ALPHA_TWICE, BETA_IGNORED, C_IGNORED, C_TWICE,
-    C_COLUMNS, COLUMNS, ROWS_SWAPPED, K_SHIFTED, RESIDUAL_SHORT, TWO, FAULTS
+    C_COLUMNS, COLUMNS, ROWS_SWAPPED, K_SHIFTED, RESIDUAL_SHORT, TWO, STALE_TILE,
+    NOT_WRITTEN, LOST_IN_TILE, FAULTS
 };
 
 static const struct planted faults[] = {
@@ -113,6 +114,9 @@ static const struct planted faults[] = {
     [K_SHIFTED] = { "k of one operand swapped", { "wrong k" } },
     [RESIDUAL_SHORT] = { "residual of another rounding", { "residual of another part" }, .needs_parts = true },
     [TWO] = { "k lost and a term missing", { "k lost", "term missing" }, .needs_parts = true, .needs_range = true },
+    [STALE_TILE] = { "a tile of another place", { "moved" }, .tile = true },
+    [NOT_WRITTEN] = { "a tile not written", { "not written" }, .tile = true },
+    [LOST_IN_TILE] = { "k lost in a tile", { "k lost" }, .tile = true, .needs_range = true },
 };
 
 static double element(const struct kernel *q, bool is_b, size_t line, size_t p)
@@ -171,7 +175,7 @@ static int times(const struct kernel *q, int term, size_t p)
 {
     const struct planted *const f = q->fault;
     const bool inside = p >= q->first && p < q->end;
-    if (f == &faults[LOST] || f == &faults[TWO])
+    if (f == &faults[LOST] || f == &faults[TWO] || f == &faults[LOST_IN_TILE])
         if (inside) return 0;
     if (f == &faults[TWICE] && inside) return 2;
     if (f == &faults[LOST_TERM] && inside && term == q->term) return 0;
@@ -250,6 +254,29 @@ static void run(uint32_t *d, const struct kernel *q)
     for (int i = 0; i < 4; i++) free(x.of[i / 2][i % 2]);
 }
 
+/* Rows and columns 8 to 23 are a tile; they have the results of another tile, zeros, or
+   those of a kernel with a fault. */
+enum { TILE_FIRST = 8, TILE_END = 24 };
+
+static void run_tile(struct kernel *q)
+{
+    struct kernel right = *q;
+    uint32_t *const d = calloc(q->m * q->n, sizeof *d);
+    right.fault = &faults[CORRECT];
+    run(d, &right);
+    if (q->fault == &faults[LOST_IN_TILE]) run(q->d, q);
+    for (size_t i = 0; i < q->m; i++)
+        for (size_t j = 0; j < q->n; j++) {
+            const size_t at = i * q->n + j;
+            const bool inside = i >= TILE_FIRST && i < TILE_END && j >= TILE_FIRST &&
+                                j < TILE_END;
+            if (!inside) q->d[at] = d[at];
+            else if (q->fault == &faults[STALE_TILE]) q->d[at] = d[at + 16 * q->n + 16];
+            else if (q->fault == &faults[NOT_WRITTEN]) q->d[at] = 0;
+        }
+    free(d);
+}
+
 /* --- drawing ---------------------------------------------------------------------- */
 
 static double uniform(uint64_t *rng) { return ldexp((double)(test_bits(rng) >> 11), -53); }
@@ -290,7 +317,7 @@ static void draw_range(struct kernel *q, uint64_t *rng)
     if (q->fault != &faults[STALE] && q->fault != &faults[STALE_A] &&
         q->fault != &faults[STALE_B])
         return;
-    const size_t wide = (size_t)4 << test_between(rng, 0, 3);
+    const size_t wide = (size_t)4 << test_between(rng, 0, q->k < 128 ? 1 : 3);
     const int blocks = (int)(q->k / wide);
     const int at = test_between(rng, q->power < 0, blocks - 1 - (q->power > 0));
     q->first = (size_t)at * wide;
@@ -321,6 +348,7 @@ static void draw(struct kernel *q, const struct planted *f, uint64_t *rng, int k
                           .by = 1 << test_between(rng, 0, 3),
                           .operands = test_between(rng, 1, 2) };
     q->power = test_between(rng, 0, 1) ? test_between(rng, 1, 6) : -test_between(rng, 1, 6);
+    if (f->tile) q->m += 40, q->n += 40;
     if (f == &faults[ROUNDED]) q->operands = 3;
     if (f == &faults[ROUNDED] || f == &faults[ROUNDED_ONE]) q->by = test_between(rng, 0, 1);
     if (f->needs_range) draw_range(q, rng);
@@ -409,6 +437,7 @@ static enum verdict judge(const struct diagnosis *g, const struct kernel *q)
     if (g->level == DIAGNOSIS_UNEXPLAINED || g->level == DIAGNOSIS_NONE) return NONE;
     if (f == &faults[CORRECT] || f == &faults[CORRECT_RZ])
         return g->level != DIAGNOSIS_FAULT ? RIGHT : WRONG;
+    if (f->tile && (!g->outside || !strstr(g->place, "rows"))) return WRONG;
     if (f->operands && g->level == DIAGNOSIS_OPERANDS)
         return strstr(g->operands, shorts[q->format].name) ||
                        (q->format == TF32 && strstr(g->operands, "f16")) ||
@@ -437,10 +466,11 @@ static enum verdict diagnose(const struct planted *f, uint64_t *rng, int k_max, 
     struct kernel q;
     struct diagnosis g;
     draw(&q, f, rng, k_max);
-    run(q.d, &q);
+    if (f->tile) run_tile(&q);
+    else run(q.d, &q);
     const bool correct = f == &faults[CORRECT] || f == &faults[CORRECT_RZ];
     enum verdict v = NO_EFFECT;
-    if (correct || change(&q) > visible) {
+    if (correct || f->tile || change(&q) > visible) {
         const struct problem p = { .a = { .rows = q.m, .cols = q.k, .at = q.a },
                                    .b = { .rows = q.k, .cols = q.n, .at = q.b },
                                    .c = { .rows = q.m, .cols = q.n, .at = q.c },
