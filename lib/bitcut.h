@@ -1082,9 +1082,9 @@ struct bitcut_explanation {
                           differ, gives every output that was compared                 */
     bool runs;         /* whether bitcut_gemm() gives it for the GEMM that is returned */
     bool complete;     /* whether the search had the time that it needs                */
-    const char *fault; /* name of the fault of the hypothesis, or of a place that
-                          differs, such as "k lost"; NULL: none. Valid for the life of
-                          the program                                                  */
+    const char *fault; /* name of the fault of the hypothesis, of a place that differs, or
+                          of the diagnosis, such as "k lost"; NULL: none. Valid for the
+                          life of the program                                          */
     size_t matched, sampled;        /* outputs of the sample that the hypothesis gives bit
                                        for bit, and size of the sample                 */
     size_t compared, differ, total; /* outputs of D that were compared, outputs among
@@ -1102,6 +1102,16 @@ struct bitcut_explanation {
     size_t rounded;   /* outputs that were compared with the exact result, correctly rounded
                          to the format of D; 0 for integers                            */
     size_t within[4]; /* outputs among them within 0, 1, 2 and 8 ulps of it            */
+
+    const char *diagnosis; /* what the distance of D from the exact result consists of:
+                              "identical": a hypothesis gives every bit; "rounding": only
+                              rounding differs, as of a correct kernel in another order;
+                              "operands": the same, for rounded operands or their parts;
+                              "fault": the effect of a fault; "unexplained"; or "none":
+                              there is no diagnosis.  Valid for the life of the program */
+    double before, after;  /* median distance of D from the exact result, and from the
+                              same with these effects, in 2^-24 |A||B|; 0 for "none" and
+                              "identical"                                              */
 };
 
 /* Find what computed D of a GEMM: the recipe, its unit, its parts, its promotion, the

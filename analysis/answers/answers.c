@@ -40,6 +40,8 @@ const struct record answers[] = {
     INNER(bin, "explain.ulps", "outputs by their distance", explain_bin_fields),
     INNER(differing, "explain.differing", "an output that differs", differing_fields),
     INNER(distance, "explain.distances", "a recipe", explain_distance_fields),
+    INNER(diagnosis, "explain.diagnosis", "what the error of D consists of", diagnosis_fields),
+    INNER(diagnosed_fault, "explain.diagnosis.faults", "a fault", diagnosed_fault_fields),
     INNER(two, "explain of a pair", "comparison of two results", result_pair_fields),
     INNER(box, "explain of a pair.places", "a region in which two results differ", result_pair_place_fields),
     INNER(two, "explain of a pair.largest", "the largest distance", result_pair_largest_fields),

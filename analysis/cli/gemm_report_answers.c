@@ -133,7 +133,8 @@ static int choose(struct gemm_answers *a)
     const int status = check_shapes(a);
     struct fault why = { BITCUT_OK, "no known computation gives D" }, unused;
     if (a->chosen || status != EXIT_GOOD) return status;
-    if (a->o->d && gemm_ask(a, ASK_EXPLAIN) <= EXIT_FOUND && a->explanation.best.sampled)
+    if (a->o->d && gemm_ask(a, ASK_EXPLAIN) <= EXIT_FOUND &&
+        explain_names_nearest(&a->explanation))
         take_explained(a, &why);
     if (a->chosen && why.status == BITCUT_OK) return EXIT_GOOD;
     if (!a->chosen && gemm_ask(a, ASK_ADVISE) <= EXIT_FOUND && advise_best(&a->advice))
@@ -209,7 +210,8 @@ void gemm_answers_clear(struct gemm_answers *a)
 static size_t find_target(struct gemm_answers *a)
 {
     size_t at = a->targets;
-    if (gemm_ask(a, ASK_EXPLAIN) > EXIT_FOUND || !a->explanation.best.sampled) return at;
+    if (gemm_ask(a, ASK_EXPLAIN) > EXIT_FOUND || !explain_names_nearest(&a->explanation))
+        return at;
     const char *const unit = a->explanation.best.x.gemm.unit->name;
     for (size_t i = 0; i < a->targets; i++) {
         const struct chip *const c = table_find(TABLE(chips), a->target[i]);

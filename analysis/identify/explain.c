@@ -192,6 +192,9 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
                               is_plain(sample) ? NULL : &effort, o, f);
     e->late = effort_is_late(&effort);
     if (status == BITCUT_OK && e->best.sampled) status = finish(e, sample, &effort, o, f);
+    if (status == BITCUT_OK && !e->answer.found && !e->ladder.findings && !e->parts &&
+        !progress_stopped(o->progress))
+        status = diagnosis_find(&e->diagnosis, &e->q, o->seed, o->progress, f);
     return status;
 }
 
@@ -344,7 +347,9 @@ static void conclude(struct explanation *e)
     a->gemms = 1;
     a->explained = a->found;
     a->gemm = a->found;
-    a->fault = explain_fault(e);
+    a->fault = explain_names_nearest(e) ? explain_fault(e)
+               : e->diagnosis.faults    ? e->diagnosis.fault[0].name
+                                        : NULL;
     a->findings = e->ladder.findings;
     memcpy(a->finding, e->ladder.finding, sizeof a->finding);
     a->rounded = e->ladder.rounded;
@@ -352,6 +357,14 @@ static void conclude(struct explanation *e)
     a->matched = e->best.matched;
     a->sampled = e->best.sampled;
     explain_describe(a->text, e);
+}
+
+static void conclude_diagnosis(struct explanation *e)
+{
+    if (e->answer.found) e->diagnosis.level = DIAGNOSIS_IDENTICAL;
+    e->answer.diagnosis = diagnosis_levels[e->diagnosis.level].name;
+    e->answer.before = e->diagnosis.before;
+    e->answer.after = e->diagnosis.after;
 }
 
 /* Explain D of matrices of FP32 values. */
@@ -402,6 +415,7 @@ enum bitcut_status explain_run(struct explanation *e, const struct problem *q,
     if (status == BITCUT_OK) {
         if (o->part) place_parts(x, o->part);
         if (!x->of_integers) conclude(x);
+        conclude_diagnosis(x);
         *e = *x;
     } else explain_clear(x);
     free(x);

@@ -3,6 +3,7 @@
 #ifndef BITCUT_ANALYSIS_IDENTIFY_EXPLAIN_H
 #define BITCUT_ANALYSIS_IDENTIFY_EXPLAIN_H
 
+#include "analysis/identify/diagnosis.h"
 #include "analysis/identify/difference.h"
 #include "analysis/identify/difference_pattern.h"
 #include "analysis/identify/ladder.h"
@@ -61,6 +62,7 @@ struct explanation {
     bool of_rest;         /* the hypothesis is that of ladder_rest() */
     bool no_product;      /* D as a whole holds something else; `part` says what */
     double error;        /* median |D - exact| in 2^-24 |A||B|                          */
+    struct diagnosis diagnosis; /* what the error consists of                           */
     /* the hypothesis that gives everything that was compared, or most of it */
     struct verdict best;
     struct verdict equal[EQUALS_MAX]; /* other hypotheses that give the whole sample */
@@ -123,6 +125,10 @@ record_describe explain_describe_text, explain_describe_verdict, explain_describ
 
 /* Whether that sentence has the findings of the ladder. */
 bool explain_says_findings(const struct explanation *e);
+
+/* Whether the best hypothesis gives D, or so many outputs, or all but those of a region,
+   that its recipe and unit say something about D. */
+bool explain_names_nearest(const struct explanation *e);
 
 /* The answer in one sentence: what computed D, or that no hypothesis gives it, and the
    nearest one. */

@@ -235,6 +235,7 @@ const struct record_field explain_fields[] = {
     ANSWER(total, "total", "outputs of D"),
     ANSWER(tried, "tried", "hypotheses that were tried"),
     OF_ALL(error, "error", "2^-24 |A||B|", "the median distance of D from the exact result"),
+    RECORD_STRUCT(struct explanation, diagnosis, diagnosis_fields, "diagnosis", "what the error of D consists of"),
     RECORD_ITEMS(part_at, explain_part_fields, "parts", "regions in which D differs"),
     RECORD_ITEMS(equal_at, explain_equal_fields, "equal", "other hypotheses that give the "
                                                           "whole sample"),
@@ -263,6 +264,9 @@ const struct record_field explain_fields[] = {
     ANSWER(findings, "", "number of findings"),
     RECORD_ARRAY(struct explanation, answer.finding, "finding", ladder_finding_fields,
                  "what the checks before the search found"),
+    ANSWER(diagnosis, "", "what the error of D consists of"),
+    ANSWER(before, "", "median distance of D from the exact result"),
+    ANSWER(after, "", "the same from the exact result with these effects"),
     { 0 }
     /* clang-format on */
 };
@@ -299,13 +303,13 @@ void explain_describe_sum(char *text, size_t size, const void *answer)
 {
     const struct verdict *const v = &((const struct explanation *)answer)->best;
     const struct gemm_description told = { .gemm = &v->x.gemm, .plan = &v->x.plan };
-    if (v->sampled) gemm_describe_sum(text, size, &told);
+    if (explain_names_nearest(answer)) gemm_describe_sum(text, size, &told);
 }
 
 void explain_describe_spread(char *text, size_t size, const void *answer)
 {
     struct bin b;
-    for (size_t i = 0; bin_at(answer, i, &b); i++)
+    for (size_t i = 0; explain_names_nearest(answer) && bin_at(answer, i, &b); i++)
         if (!b.last) text_add_bin(text, size, b.i, b.count);
         else text_add(text, size, "%sNaN or infinite: %zu", i ? ", " : "", b.count);
     if (*text) text_add(text, size, " (ulps: outputs)");
@@ -324,12 +328,13 @@ void explain_describe_boxes(char *text, size_t size, const void *answer)
 static void describe_first(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
-    differing_describe(text, size, e->first, e->firsts, 0);
+    if (explain_names_nearest(e)) differing_describe(text, size, e->first, e->firsts, 0);
 }
 
 void explain_describe_period(char *text, size_t size, const void *answer)
 {
     const struct spread *const s = &((const struct explanation *)answer)->spread;
+    if (!explain_names_nearest(answer)) return;
     if (s->row_period) text_add(text, size, "every %zu rows", s->row_period);
     if (s->col_period)
         text_add(text, size, "%severy %zu columns", *text ? ", " : "", s->col_period);
@@ -411,9 +416,16 @@ static void describe_device(char *text, size_t size, const void *answer)
     if (e->device) text_add(text, size, "%s", e->device);
 }
 
+static void describe_diagnosis(char *text, size_t size, const void *answer)
+{
+    const struct explanation *const e = answer;
+    if (!e->answer.found) diagnosis_describe(text, size, &e->diagnosis);
+}
+
 const struct record_line explain_lines[] = {
     { .label = LABEL_VERDICT, .describe = explain_describe_verdict },
     { .label = "findings", .describe = describe_findings },
+    { .label = "diagnosis", .describe = describe_diagnosis },
     { .label = "nearest", .describe = explain_describe_nearest },
     { .label = "error of D", .describe = explain_describe_error },
     { .label = "rounding", .describe = describe_ulps },

@@ -17,6 +17,7 @@ struct kernel_fault {
     bool of_parts;     /* changes parts after they are computed: slow */
     bool of_promotion; /* applies only where sums are promoted */
     bool of_store;     /* belongs to the rounding of results to their format */
+    bool of_residual; /* the search does not try it, only the diagnosis by the residual */
     size_t (*kinds)(const struct space *s); /* NULL: 1 */
     bool (*vary)(struct candidate *x, const struct space *s, int kind);
     bool (*alter)(struct candidate *x, const struct space *s, int kind);

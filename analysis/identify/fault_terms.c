@@ -161,6 +161,48 @@ static void describe_elsewhere(char *text, size_t size, const struct candidate *
              kind % RECIPE_ACCUMULATORS_MAX);
 }
 
+/* A product, or all products with low parts, times 2^1 to 2^SCALED_MAX or 2^-1 to
+   2^-SCALED_MAX. */
+enum { SCALED_MAX = 24, SCALED = 2 * SCALED_MAX };
+
+static size_t every_scaled(const struct space *s)
+{
+    (void)s;
+    return (RECIPE_TERMS_MAX + 1) * SCALED;
+}
+
+static int scaled_by(int kind)
+{
+    const int step = kind % SCALED;
+    return step < SCALED_MAX ? step + 1 : SCALED_MAX - 1 - step;
+}
+
+static bool term_scaled(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s;
+    const int only = kind / SCALED;
+    int changed = 0;
+    for (int t = 0; t < x->plan.terms; t++) {
+        const bool low = x->plan.term[t].a || x->plan.term[t].b;
+        if (only < RECIPE_TERMS_MAX ? t != only : !low) continue;
+        x->power[t] += scaled_by(kind);
+        changed++;
+    }
+    return x->plan.terms > 1 && changed > (only == RECIPE_TERMS_MAX);
+}
+
+static void describe_scaled(char *text, size_t size, const struct candidate *x,
+                            const struct space *s, int kind)
+{
+    (void)s;
+    char product[40] = "of low parts";
+    if (kind / SCALED < RECIPE_TERMS_MAX)
+        describe_product(product, sizeof product, x->plan.term[kind / SCALED]);
+    snprintf(text, size, "the product%s %s %s multiplied by 2^%d",
+             kind / SCALED < RECIPE_TERMS_MAX ? "" : "s", product,
+             kind / SCALED < RECIPE_TERMS_MAX ? "is" : "are", scaled_by(kind));
+}
+
 const struct kernel_fault kernel_faults_terms[] = {
     { .name = "term missing",
       .what = "a product of parts is not added",
@@ -188,5 +230,11 @@ const struct kernel_fault kernel_faults_terms[] = {
       .kinds = every_place,
       .alter = term_elsewhere,
       .describe = describe_elsewhere },
+    { .name = "term scaled",
+      .what = "a product of parts is multiplied by a wrong power of two",
+      .of_residual = true,
+      .kinds = every_scaled,
+      .alter = term_scaled,
+      .describe = describe_scaled },
     { 0 }
 };

@@ -156,6 +156,10 @@ struct candidate {
     void (*respell)(const struct spelling *s);
 
     int by[3]; /* parameters of the fault for these functions */
+
+    /* The product of term t is multiplied by 2^power[t].  Only part_values()
+       (analysis/identify/part_sums.h) does it. */
+    int power[RECIPE_TERMS_MAX];
 };
 
 /* A row of the table of axes. */

@@ -139,17 +139,35 @@ static bool is_of_some(const struct explanation *e)
            !(e->interrupted && !e->answer.compared);
 }
 
+/* Two correct orders agree on a share of the outputs; a hypothesis with the right sum in
+   a wrong order has that share, too, and is not known to be nearer. */
+bool explain_names_nearest(const struct explanation *e)
+{
+    const size_t same = e->answer.compared - e->answer.differ;
+    const double share = (1 + e->diagnosis.agreeing) / 2;
+    return e->best.sampled &&
+           (e->answer.found || e->parts ||
+            (same && (double)same > share * (double)e->answer.compared));
+}
+
 /* A hypothesis that misses a single output is still only the nearest. */
 void explain_describe_nearest(char *text, size_t size, const void *answer)
 {
+    enum { FEW = 100 };
     const struct explanation *const e = answer;
     const size_t same = e->answer.compared - e->answer.differ;
     char nearest[SENTENCE_MAX] = "";
     if (e->answer.found || !same || e->of_integers || is_of_some(e)) return;
-    text_add(nearest, sizeof nearest, "%zu of %zu outputs%s: ", same, e->answer.compared,
-             e->parts ? "" : ", which may be chance");
-    name_hypothesis(nearest, e);
-    describe_parts(nearest, e);
+    if (explain_names_nearest(e)) {
+        text_add(nearest, sizeof nearest, "%zu of %zu outputs: ", same,
+                 e->answer.compared);
+        name_hypothesis(nearest, e);
+        describe_parts(nearest, e);
+    } else if (same > e->answer.compared / FEW && e->diagnosis.level != DIAGNOSIS_NONE)
+        text_add(nearest, sizeof nearest,
+                 "%zu of %zu outputs; two correct orders of these data agree on about "
+                 "%.2g %%",
+                 same, e->answer.compared, 100 * e->diagnosis.agreeing);
     text_add(text, size, "%s", nearest);
 }
 
@@ -173,6 +191,8 @@ static void describe_nearest(char *text, const struct explanation *e)
 {
     char nearest[SENTENCE_MAX] = "";
     describe_none(text, e);
+    if (e->diagnosis.level != DIAGNOSIS_NONE) text_add(text, SENTENCE_MAX, "; ");
+    diagnosis_describe(text, SENTENCE_MAX, &e->diagnosis);
     explain_describe_nearest(nearest, sizeof nearest, e);
     if (*nearest) text_add(text, SENTENCE_MAX, "; the nearest gives %s", nearest);
 }

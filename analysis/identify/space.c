@@ -291,7 +291,8 @@ static void add_faults(struct list *l, struct space *s, const struct block *b)
     ADD(l, struct kernel_fault_choice, { NULL, 0 });
     for (const struct kernel_fault *d = kernel_fault_next(NULL); d;
          d = kernel_fault_next(d))
-        for (int kind = 0; kind < (int)(d->kinds ? d->kinds(s) : 1); kind++) {
+        for (int kind = 0; !d->of_residual && kind < (int)(d->kinds ? d->kinds(s) : 1);
+             kind++) {
             const struct kernel_fault_choice one = { d, kind };
             const double now = d->exact ? residual_misfit(s, b, &one) : 0;
             if (d->exact && !(NEARER * now < none)) continue;

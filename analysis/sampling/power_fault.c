@@ -342,7 +342,7 @@ static const struct power_fault more_faults[] = {
 bool power_fault_nth(struct power_fault *to, size_t i)
 {
     const struct kernel_fault *d = kernel_fault_next(NULL);
-    for (; d && i; i--) d = kernel_fault_next(d);
+    for (; d && (i || d->of_residual); d = kernel_fault_next(d)) i -= !d->of_residual;
     if (d) *to = (struct power_fault){ .name = d->name, .what = d->what, .defect = d };
     else if (i < sizeof more_faults / sizeof *more_faults) *to = more_faults[i];
     else return false;

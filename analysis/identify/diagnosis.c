@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/identify/diagnosis.h"
+
+#include "analysis/identify/diagnosis_place.h"
+#include "lib/base/size.h"
+#include "lib/base/stats.h"
+#include "lib/base/text.h"
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Guesses are tried from the simplest on: no fault, one fault, and further ones added to
+   the best guesses.  Floating point of the host decides what is likely, never a bit of a
+   model. */
+
+enum {
+    PRODUCTS = 1 << 20, /* of the sample */
+    SIDE_MIN = 8,
+    SIDE_MAX = 32,
+    FEW = 3, /* rows and columns on which expensive guesses are tried first */
+    FEW_KEPT = 24,
+    FITTED = 16, /* rows and columns on which ranges of k are fitted */
+    PORTED = 4,  /* guesses whose faults are tried with every arithmetic */
+    EXTENDED = 4 /* guesses to which another fault is added */
+};
+
+struct diagnosing {
+    struct residuals e;
+    struct guesses plain, best; /* without a fault; with faults or one rounded operand */
+    struct guesses few;         /* with scores of the first rows and columns only      */
+    uint64_t seed;
+    const struct progress *progress;
+    bool failed; /* no memory */
+};
+
+/* --- one guess -------------------------------------------------------------------- */
+
+static void try_quick(struct diagnosing *x, const struct guess *g)
+{
+    const bool simple =
+        !g->parts && x->e.arithmetics.at[g->arithmetic].kind != ARITHMETIC_ONE;
+    if (!guess_try(simple ? &x->plain : &x->best, &x->e, *g)) x->failed = true;
+}
+
+static void try_few(struct diagnosing *x, struct guess g)
+{
+    if (!guess_try_few(&g, &x->e, FEW)) x->failed = true;
+    g.rest = NULL;
+    if (isfinite(g.score)) guesses_keep(&x->few, &g);
+}
+
+/* Evaluate the best of the expensive guesses on all outputs. */
+static void confirm_few(struct diagnosing *x)
+{
+    for (size_t i = 0; i < smaller(x->few.count, FEW_KEPT); i++)
+        try_quick(x, &x->few.at[i]);
+    x->few.count = 0;
+}
+
+static void try_fault(struct diagnosing *x, const struct guess *base,
+                      struct kernel_fault_choice c, bool slowly)
+{
+    struct guess g = *base;
+    g.part[g.parts++] = (struct guessed){ .fault = c };
+    if (guess_is_quick(&x->e, &g)) try_quick(x, &g);
+    else if (slowly) try_few(x, g);
+}
+
+/* --- all faults ------------------------------------------------------------------- */
+
+/* Whether the slow effects of a row are tried with an arithmetic: those of the layout and
+   of k with whole operands, those of parts with parts. */
+static bool is_worthwhile(const struct kernel_fault *row, enum arithmetic_kind kind)
+{
+    if (kind == ARITHMETIC_EXACT) return true;
+    return !row->exact && !row->of_residual &&
+           (kind == ARITHMETIC_SPLIT || kind == ARITHMETIC_ROUNDED);
+}
+
+/* Add a fault of the tables to a guess.  Ranges of k are effects instead. */
+static void add_faults(struct diagnosing *x, const struct guess *base)
+{
+    const enum arithmetic_kind kind = x->e.arithmetics.at[base->arithmetic].kind;
+    for (const struct kernel_fault *row = kernel_fault_next(NULL); row;
+         row = kernel_fault_next(row)) {
+        if (row->fine || row->of_promotion || row->of_ranges) continue;
+        const int kinds = (int)(row->kinds ? row->kinds(&x->e.s) : 1);
+        for (int i = 0; i < kinds && !progress_stopped(x->progress); i++)
+            try_fault(x, base, (struct kernel_fault_choice){ row, i },
+                      is_worthwhile(row, kind));
+    }
+}
+
+/* --- ranges of k ------------------------------------------------------------------ */
+
+/* What D of an output changes if its sum changes by 1. */
+static double slope(const struct residuals *e, const struct candidate *c, size_t at)
+{
+    const struct exact_output none = { 0, 0 }, one = { 1, 0 };
+    const size_t i = at / e->b.cols, j = at % e->b.cols;
+    if (!e->b.own)
+        return value_of_float(candidate_finish(c, F32_ONE, 0)) -
+               value_of_float(candidate_finish(c, 0, 0));
+    return block_finish(&e->b, one, i, j).value - block_finish(&e->b, none, i, j).value;
+}
+
+/* The residual of a guess before alpha, and weights, of the outputs of m. */
+static bool unscale(double *residual, double *weight, const struct part_matrices *m,
+                    const struct residuals *e, const struct candidate *c,
+                    const struct guess *g)
+{
+    bool any = false;
+    for (size_t i = 0; i < m->rows * m->cols; i++) {
+        const size_t at = i / m->cols * e->b.cols + i % m->cols;
+        const double by = slope(e, c, at), l = e->level[at] / by;
+        residual[i] = weight[i] = 0;
+        if (isnan(e->level[at]) || by == 0 || !isfinite(g->rest[at])) continue;
+        residual[i] = g->rest[at] / by;
+        weight[i] = 1 / (l * l);
+        any = true;
+    }
+    return any;
+}
+
+/* The effects of ranges nearest to the residual of a guess, on some rows and columns.
+   Returns their number. */
+static size_t fit_effects(struct k_effect *to, struct diagnosing *x,
+                          const struct guess *base, const struct candidate *c)
+{
+    const struct part_matrices *const all = guess_parts(&x->e, c);
+    double residual[FITTED * FITTED], weight[FITTED * FITTED];
+    size_t count = 0;
+    if (!all) count = SIZE_MAX;
+    else {
+        struct part_matrices m = *all;
+        m.rows = smaller(m.rows, FITTED);
+        m.cols = smaller(m.cols, FITTED);
+        if (unscale(residual, weight, &m, &x->e, c, base))
+            count = k_effects_fit(to, &m, c, residual, weight);
+    }
+    x->failed |= count == SIZE_MAX;
+    return x->failed ? 0 : count;
+}
+
+static void add_effects(struct diagnosing *x, const struct guess *base)
+{
+    struct candidate c;
+    if (!base->rest || !guess_candidate(&c, &x->e, base)) return;
+    struct k_effect *const found = memory_allocate(k_effect_count(&c), sizeof *found);
+    const size_t count = found ? fit_effects(found, x, base, &c) : 0;
+    x->failed |= !found;
+    for (size_t i = 0; i < count; i++) {
+        struct guess g = *base;
+        g.part[g.parts++] = (struct guessed){ .effect = found[i] };
+        try_quick(x, &g);
+    }
+    free(found);
+}
+
+/* --- stages ----------------------------------------------------------------------- */
+
+static void without_fault(struct diagnosing *x)
+{
+    for (size_t i = 0; i < x->e.arithmetics.count; i++)
+        try_quick(x, &(struct guess){ .arithmetic = i });
+}
+
+/* The residual of an arithmetic alone. */
+static struct guess alone(struct diagnosing *x, size_t arithmetic)
+{
+    struct guesses one = { .count = 0 };
+    if (!guess_try(&one, &x->e, (struct guess){ .arithmetic = arithmetic }) ||
+        !one.count) {
+        x->failed = true;
+        return (struct guess){ .rest = NULL };
+    }
+    return one.at[0];
+}
+
+/* Whether ranges of k are fitted to the residual of an arithmetic: of whole operands, as
+   such ranges mean the same for every arithmetic; of the terms of recipes; and of the
+   arithmetic that is nearest. */
+static bool is_fitted(const struct diagnosing *x, size_t arithmetic)
+{
+    const enum arithmetic_kind kind = x->e.arithmetics.at[arithmetic].kind;
+    return kind == ARITHMETIC_EXACT || kind == ARITHMETIC_SPLIT ||
+           (x->plain.count && x->plain.at[0].arithmetic == arithmetic);
+}
+
+static void one_fault(struct diagnosing *x)
+{
+    for (size_t i = 0; i < x->e.arithmetics.count && !x->failed; i++) {
+        const enum arithmetic_kind kind = x->e.arithmetics.at[i].kind;
+        struct guess g = alone(x, i);
+        if (kind != ARITHMETIC_ONE) add_faults(x, &g);
+        if (is_fitted(x, i)) add_effects(x, &g);
+        free(g.rest);
+    }
+    confirm_few(x);
+}
+
+/* Whether the faults mean the same for every arithmetic. */
+static bool is_portable(const struct guess *g)
+{
+    bool all = g->parts > 0;
+    for (int i = 0; i < g->parts; i++)
+        all &= g->part[i].fault.row ? g->part[i].fault.row->exact
+                                    : g->part[i].effect.term == ALL_TERMS;
+    return all;
+}
+
+/* The guesses with portable faults that cost least.  Returns their number. */
+static size_t select_portable(struct guess to[PORTED], const struct diagnosing *x)
+{
+    size_t count = 0;
+    double last = -INFINITY;
+    while (count < PORTED) {
+        const struct guess *best = NULL;
+        for (size_t i = 0; i < x->best.count; i++) {
+            const struct guess *const g = &x->best.at[i];
+            if (is_portable(g) && guess_total(&x->e, g) > last &&
+                (!best || guess_total(&x->e, g) < guess_total(&x->e, best)))
+                best = g;
+        }
+        if (!best) break;
+        last = guess_total(&x->e, best);
+        to[count++] = *best;
+    }
+    return count;
+}
+
+/* Try the faults of the best guesses with other arithmetics. */
+static void port(struct diagnosing *x)
+{
+    struct guess from[PORTED];
+    const size_t count = select_portable(from, x);
+    for (size_t i = 0; i < count; i++)
+        for (size_t a = 0; a < x->e.arithmetics.count && !x->failed; a++) {
+            struct guess g = from[i];
+            g.arithmetic = a;
+            g.rest = NULL;
+            if (guess_is_quick(&x->e, &g)) try_quick(x, &g);
+            else if (x->e.arithmetics.at[a].kind != ARITHMETIC_OTHER) try_few(x, g);
+        }
+    confirm_few(x);
+}
+
+/* Add a fault to the faults of a guess, with its own arithmetic. */
+static void extend(struct diagnosing *x, const struct guess *from, size_t arithmetic)
+{
+    struct guesses one = { .count = 0 };
+    struct guess g = *from;
+    g.arithmetic = arithmetic;
+    if (!guess_try(&one, &x->e, g)) x->failed = true;
+    if (!one.count) return;
+    add_faults(x, &one.at[0]);
+    add_effects(x, &one.at[0]);
+    guesses_clear(&one);
+}
+
+/* Add a fault to the best guesses; with the whole operands and with the parts of recipes
+   too, if their faults mean the same there. */
+static void one_more_fault(struct diagnosing *x, int parts)
+{
+    struct guess from[EXTENDED];
+    size_t count = 0;
+    for (size_t i = 0; i < x->best.count && count < EXTENDED; i++) {
+        const struct guess *const g = &x->best.at[i];
+        bool known = g->parts != parts;
+        for (size_t j = 0; j < count; j++)
+            known |= guesses_have_same_faults(&from[j], g) && is_portable(g);
+        if (!known) from[count++] = *g;
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t a = 0; a < x->e.arithmetics.count && !x->failed; a++) {
+            const enum arithmetic_kind kind = x->e.arithmetics.at[a].kind;
+            const bool other = kind == ARITHMETIC_EXACT || kind == ARITHMETIC_SPLIT;
+            if (a == from[i].arithmetic || (other && is_portable(&from[i])))
+                extend(x, &from[i], a);
+        }
+    confirm_few(x);
+}
+
+/* --- the decision ----------------------------------------------------------------- */
+
+static const struct guess *cheapest(const struct diagnosing *x, const struct guesses *of)
+{
+    const struct guess *best = of->at;
+    for (size_t i = 1; i < of->count; i++)
+        if (guess_total(&x->e, &of->at[i]) < guess_total(&x->e, best)) best = &of->at[i];
+    return of->count ? best : NULL;
+}
+
+/* Whether the distance from a guess is that of a correct kernel.  Sums that are truncated
+   have errors that depend more on the order. */
+static bool is_at_level(const struct diagnosing *x, const struct guess *g)
+{
+    static const double spread = 1.8, outside = 0.01;
+    const struct rounding_level *const l = &x->e.rounding;
+    const double more = g->cut > 0 && l->nearest > 0
+                            ? 2 * g->cut * l->toward_zero_spread / l->nearest
+                            : 0;
+    return g->spread <= spread * hypot(1, more) && (g->outside <= outside || more > 1);
+}
+
+/* The best guess: without a fault, if that is at the level and a fault does not make the
+   distance clearly smaller. */
+static const struct guess *better(const struct diagnosing *x)
+{
+    static const double clearly = 1.25;
+    const struct guess *const plain = cheapest(x, &x->plain), *const fault =
+                                                                  cheapest(x, &x->best);
+    if (!fault || (plain && guess_total(&x->e, plain) <= guess_total(&x->e, fault)))
+        return plain;
+    return plain && is_at_level(x, plain) && plain->spread < clearly * fault->spread
+               ? plain
+               : fault;
+}
+
+/* The best guess, after the levels became those of the best guess: an order with lanes
+   has smaller errors than one chain. */
+static const struct guess *decide(struct diagnosing *x)
+{
+    static const double least = 0.02, most = 1.2;
+    const double spread = better(x)->spread, by = spread > least ? spread : least;
+    if (spread < most) {
+        guesses_rescore(&x->plain, &x->e, by);
+        guesses_rescore(&x->best, &x->e, by);
+    }
+    return better(x);
+}
+
+/* The median of |distance| less the bias, in u |A||B|. */
+static double median_error(const struct residuals *e, const double *distance, double cut)
+{
+    double *const some = memory_allocate(e->outputs + 1, sizeof *some), median = NAN;
+    size_t count = 0;
+    for (size_t at = 0; some && at < e->outputs; at++)
+        if (!isnan(e->level[at]) && e->size[at] > 0)
+            some[count++] =
+                ldexp(fabs(distance[at] - cut * e->cut[at]) / e->size[at], 24);
+    if (some) median = doubles_median(some, doubles_finite(some, count));
+    free(some);
+    return median;
+}
+
+/* The median of the levels. */
+static double level_of(const struct residuals *e)
+{
+    return 0.6745 * median_error(e, e->level, 0);
+}
+
+static void name_part(struct diagnosed_fault *to, const struct diagnosing *x,
+                      const struct guess *g, int i)
+{
+    const struct kernel_fault_choice c = g->part[i].fault;
+    struct candidate all;
+    guess_candidate(&all, &x->e, g);
+    *to = (struct diagnosed_fault){ .name = c.row ? c.row->name
+                                                  : g->part[i].effect.row->name };
+    if (!c.row) {
+        k_effect_describe(to->what, sizeof to->what, &g->part[i].effect, &all);
+        to->k_first = g->part[i].effect.range.first;
+        to->k_end = g->part[i].effect.range.end;
+    } else if (c.row->describe)
+        c.row->describe(to->what, sizeof to->what, &all, &x->e.s, c.kind);
+    else snprintf(to->what, sizeof to->what, "%s", c.row->what);
+}
+
+/* The faults of a guess in words; of rounded operands, what became of them. */
+static void describe_guess(char *text, size_t size, const struct diagnosing *x,
+                           const struct guess *g)
+{
+    if (!g->parts) arithmetic_describe(text, size, &x->e.arithmetics.at[g->arithmetic]);
+    for (int i = 0; i < g->parts; i++) {
+        struct diagnosed_fault one;
+        name_part(&one, x, g, i);
+        text_add(text, size, "%s%s", i ? ", and " : "", one.what);
+    }
+}
+
+/* Whether another fault says the same in fewer words: a range of all k; a product that is
+   scaled until it vanishes. */
+static bool is_circuitous(const struct diagnosing *x, const struct guess *g)
+{
+    bool any = false;
+    for (int i = 0; i < g->parts; i++) {
+        const struct guessed *const part = &g->part[i];
+        any |= part->fault.row
+                   ? part->fault.row->of_residual
+                   : !part->effect.range.first && part->effect.range.end == x->e.b.k;
+    }
+    return any;
+}
+
+/* Other guesses with the same results, each once. */
+static void add_same_of(struct diagnosis *to, const struct diagnosing *x,
+                        const struct guess *best, const struct guesses *of)
+{
+    char own[DIAGNOSIS_TEXT_MAX] = "";
+    describe_guess(own, sizeof own, x, best);
+    for (size_t i = 0; i < of->count && to->sames < DIAGNOSED_SAME_MAX; i++) {
+        const struct guess *const g = &of->at[i];
+        char text[DIAGNOSIS_TEXT_MAX] = "";
+        if (g == best || g->parts > best->parts || is_circuitous(x, g) ||
+            !guesses_are_same(&x->e, best, g))
+            continue;
+        describe_guess(text, sizeof text, x, g);
+        bool known = !strcmp(text, own);
+        for (size_t j = 0; j < to->sames; j++) known |= !strcmp(text, to->same[j]);
+        if (!known && *text) strcpy(to->same[to->sames++], text);
+    }
+}
+
+static void add_same(struct diagnosis *to, const struct diagnosing *x,
+                     const struct guess *best)
+{
+    add_same_of(to, x, best, &x->best);
+    add_same_of(to, x, best, &x->plain);
+}
+
+static void name_guess(struct diagnosis *to, const struct diagnosing *x,
+                       const struct guess *g)
+{
+    to->level = g->parts ? DIAGNOSIS_FAULT : DIAGNOSIS_OPERANDS;
+    arithmetic_describe(to->operands, sizeof to->operands,
+                        &x->e.arithmetics.at[g->arithmetic]);
+    for (int i = 0; i < g->parts; i++) name_part(&to->fault[to->faults++], x, g, i);
+    add_same(to, x, g);
+}
+
+static void conclude(struct diagnosis *to, struct diagnosing *x)
+{
+    const struct guess *const g = decide(x);
+    struct guess exact = alone(x, 0);
+    if (!exact.rest) return;
+    *to = (struct diagnosis){ .level = DIAGNOSIS_UNEXPLAINED,
+                              .outputs = x->e.finite,
+                              .agreeing = x->e.rounding.agreeing,
+                              .before = median_error(&x->e, exact.rest, 0),
+                              .after = median_error(&x->e, g->rest, g->cut),
+                              .limit = level_of(&x->e),
+                              .toward_zero = g->cut };
+    if (!g->parts && is_at_level(x, &exact)) {
+        to->level = DIAGNOSIS_ROUNDING;
+        to->after = to->before;
+        to->toward_zero = exact.cut;
+    } else if (is_at_level(x, g)) name_guess(to, x, g);
+    free(exact.rest);
+}
+
+/* The simplest guess that most outputs are near: without a fault, or else with faults. */
+static const struct guess *of_most(const struct diagnosing *x)
+{
+    static const double most = 0.7, spread = 1.8;
+    const struct guess *const g[] = { cheapest(x, &x->plain), cheapest(x, &x->best) };
+    for (int i = 0; i < 2; i++)
+        if (g[i] && g[i]->spread <= spread && g[i]->outside <= most) return g[i];
+    return NULL;
+}
+
+static bool is_decided(const struct diagnosing *x)
+{
+    return is_at_level(x, better(x)) || of_most(x) || x->failed ||
+           progress_stopped(x->progress);
+}
+
+static void diagnose(struct diagnosing *x)
+{
+    without_fault(x);
+    if (!x->failed) one_fault(x);
+    if (!is_decided(x)) port(x);
+    for (int parts = 1; parts < GUESS_FAULTS_MAX && !is_decided(x); parts++) {
+        one_more_fault(x, parts);
+        if (!is_decided(x)) port(x);
+    }
+}
+
+/* --- a part of the outputs -------------------------------------------------------- */
+
+/* Rows and columns of D. */
+struct region {
+    size_t row, row_end, col, col_end;
+};
+
+/* Some outputs of a region. */
+static enum bitcut_status sample(struct block *to, const struct problem *q,
+                                 struct region r, uint64_t seed, struct fault *f)
+{
+    enum { STREAM_ROWS = 61, STREAM_COLS = 62 };
+    size_t row[SIDE_MAX], col[SIDE_MAX],
+        side = (size_t)sqrt((double)PRODUCTS / (double)problem_k(q));
+    side = side < SIDE_MIN ? SIDE_MIN : smaller(side, SIDE_MAX);
+    const size_t rows = lines_draw(row, side, r.row_end - r.row, seed, STREAM_ROWS),
+                 cols = lines_draw(col, side, r.col_end - r.col, seed, STREAM_COLS);
+    for (size_t i = 0; i < rows; i++) row[i] += r.row;
+    for (size_t j = 0; j < cols; j++) col[j] += r.col;
+    return block_take(to, q, row, rows, col, cols, f);
+}
+
+static enum bitcut_status diagnose_region(struct diagnosis *to, const struct problem *q,
+                                          struct region r, bool all, uint64_t seed,
+                                          const struct progress *progress,
+                                          struct fault *f);
+
+/* Diagnose the outputs that are far from a guess that most outputs are near. */
+static enum bitcut_status conclude_outside(struct diagnosis *to, struct diagnosing *x,
+                                           const struct guess *g, struct fault *f)
+{
+    struct diagnosed_place p;
+    struct diagnosis rest = { .level = DIAGNOSIS_NONE };
+    enum bitcut_status status = BITCUT_OK;
+    diagnosis_place_find(&p, &x->e, g);
+    to->outside = p.outside;
+    to->after = median_error(&x->e, g->rest, g->cut);
+    arithmetic_describe(to->operands, sizeof to->operands,
+                        &x->e.arithmetics.at[g->arithmetic]);
+    diagnosis_place_describe_region(to->place, sizeof to->place, &p);
+    if (p.moved || p.constant) {
+        struct diagnosed_fault *const fault = &to->fault[to->faults++];
+        fault->name = p.moved ? "moved" : "not written";
+        diagnosis_place_describe(fault->what, sizeof fault->what, &p);
+        to->level = DIAGNOSIS_FAULT;
+    } else if (p.outside)
+        status = diagnose_region(&rest, x->e.b.q,
+                                 (struct region){ p.row, p.row_end, p.col, p.col_end },
+                                 false, x->seed, x->progress, f);
+    if (status != BITCUT_OK || rest.level != DIAGNOSIS_FAULT) return status;
+    to->level = rest.level;
+    to->faults = rest.faults;
+    memcpy(to->fault, rest.fault, sizeof rest.fault);
+    to->sames = rest.sames;
+    memcpy(to->same, rest.same, sizeof rest.same);
+    return status;
+}
+
+/* --- all -------------------------------------------------------------------------- */
+
+static enum bitcut_status conclude_all(struct diagnosis *to, struct diagnosing *x,
+                                       bool all, struct fault *f)
+{
+    if (!x->failed && x->e.finite && !progress_stopped(x->progress)) conclude(to, x);
+    const struct guess *const g =
+        all && to->level == DIAGNOSIS_UNEXPLAINED && !x->failed ? of_most(x) : NULL;
+    if (x->failed) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    return g ? conclude_outside(to, x, g, f) : BITCUT_OK;
+}
+
+/* Diagnose a region; `all`: and a part of it, if that alone is far from the rest. */
+static enum bitcut_status diagnose_region(struct diagnosis *to, const struct problem *q,
+                                          struct region r, bool all, uint64_t seed,
+                                          const struct progress *progress,
+                                          struct fault *f)
+{
+    struct diagnosing *const x = calloc(1, sizeof *x);
+    struct block b;
+    if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    x->progress = progress;
+    x->seed = seed;
+    *to = (struct diagnosis){ .level = DIAGNOSIS_NONE };
+    enum bitcut_status status = sample(&b, q, r, seed, f);
+    if (status == BITCUT_OK) status = residuals_make(&x->e, &b, seed, f);
+    if (status == BITCUT_OK) {
+        if (x->e.finite) diagnose(x);
+        status = conclude_all(to, x, all, f);
+        residuals_clear(&x->e);
+    }
+    guesses_clear(&x->plain);
+    guesses_clear(&x->best);
+    free(x);
+    return status;
+}
+
+enum bitcut_status diagnosis_find(struct diagnosis *to, const struct problem *q,
+                                  uint64_t seed, const struct progress *progress,
+                                  struct fault *f)
+{
+    const struct region all = { 0, problem_m(q), 0, problem_n(q) };
+    struct diagnosis found;
+    const enum bitcut_status status =
+        diagnose_region(&found, q, all, true, seed, progress, f);
+    if (status == BITCUT_OK) *to = found;
+    return status;
+}

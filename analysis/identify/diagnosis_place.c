@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/identify/diagnosis_place.h"
+
+#include "lib/base/size.h"
+#include "lib/base/text.h"
+#include "lib/number/bits.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+bool is_outside(const struct residuals *e, const struct guess *g, size_t at)
+{
+    return !isnan(e->level[at]) &&
+           !(fabs(g->rest[at] - g->cut * e->cut[at]) < OUTSIDE * e->level[at]);
+}
+
+/* --- the region ------------------------------------------------------------------- */
+
+static void find_region(struct diagnosed_place *to, const struct residuals *e,
+                        const struct guess *g)
+{
+    const struct block *const b = &e->b;
+    size_t inside = 0;
+    *to = (struct diagnosed_place){ .row = SIZE_MAX, .col = SIZE_MAX, .constant = true };
+    for (size_t at = 0; at < e->outputs; at++) {
+        const size_t row = b->row[at / b->cols], col = b->col[at % b->cols];
+        if (!is_outside(e, g, at)) continue;
+        if (!to->outside++) to->value = b->d[at];
+        to->constant &= b->d[at] == to->value;
+        to->row = smaller(to->row, row);
+        to->col = smaller(to->col, col);
+        to->row_end = row >= to->row_end ? row + 1 : to->row_end;
+        to->col_end = col >= to->col_end ? col + 1 : to->col_end;
+    }
+    for (size_t at = 0; at < e->outputs; at++) {
+        const size_t row = b->row[at / b->cols], col = b->col[at % b->cols];
+        inside += row >= to->row && row < to->row_end && col >= to->col &&
+                  col < to->col_end && !is_outside(e, g, at);
+    }
+    to->filled = to->outside && !inside;
+}
+
+/* --- values elsewhere ------------------------------------------------------------- */
+
+enum { TRIED = 32, SHIFTS_MAX = 4096, FEWEST = 4 };
+
+struct shift {
+    ptrdiff_t down, right;
+};
+
+static uint32_t result_at(const struct problem *q, size_t i, size_t j)
+{
+    return q->d.at[q->transposed_d ? j * q->d.cols + i : i * q->d.cols + j];
+}
+
+/* The shifts to the outputs with the same bits as output (row, col).  Returns their
+   number, SHIFTS_MAX at most. */
+static size_t find_shifts(struct shift *to, const struct problem *q, size_t row,
+                          size_t col)
+{
+    const size_t m = problem_m(q), n = problem_n(q);
+    const uint32_t value = result_at(q, row, col);
+    size_t count = 0;
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n && count < SHIFTS_MAX; j++)
+            if (result_at(q, i, j) == value && (i != row || j != col))
+                to[count++] = (struct shift){ (ptrdiff_t)i - (ptrdiff_t)row,
+                                              (ptrdiff_t)j - (ptrdiff_t)col };
+    return count;
+}
+
+/* Whether the output that is `s` away has the same bits. */
+static bool has_shift(const struct problem *q, size_t row, size_t col, struct shift s)
+{
+    const size_t i = row + (size_t)s.down, j = col + (size_t)s.right;
+    return i < problem_m(q) && j < problem_n(q) &&
+           result_at(q, i, j) == result_at(q, row, col);
+}
+
+static size_t count_shift(const struct residuals *e, const struct guess *g,
+                          struct shift s)
+{
+    size_t count = 0;
+    for (size_t at = 0; at < e->outputs; at++)
+        count += is_outside(e, g, at) &&
+                 has_shift(e->b.q, e->b.row[at / e->b.cols], e->b.col[at % e->b.cols], s);
+    return count;
+}
+
+/* Try the shifts of a few outputs; nine of ten outputs must have the same one. */
+static void find_moved(struct diagnosed_place *to, const struct residuals *e,
+                       const struct guess *g)
+{
+    struct shift *const shift = memory_allocate(SHIFTS_MAX, sizeof *shift);
+    size_t tried = 0;
+    for (size_t at = 0; shift && at < e->outputs && tried < TRIED && !to->moved; at++) {
+        if (!is_outside(e, g, at)) continue;
+        tried++;
+        const size_t count = find_shifts(shift, e->b.q, e->b.row[at / e->b.cols],
+                                         e->b.col[at % e->b.cols]);
+        for (size_t i = 0; i < smaller(count, FEWEST) && !to->moved; i++) {
+            to->moved = count_shift(e, g, shift[i]) * 10 >= to->outside * 9;
+            to->down = shift[i].down;
+            to->right = shift[i].right;
+        }
+    }
+    free(shift);
+}
+
+void diagnosis_place_find(struct diagnosed_place *to, const struct residuals *e,
+                          const struct guess *g)
+{
+    find_region(to, e, g);
+    to->constant &= to->outside >= FEWEST;
+    if (to->outside >= FEWEST && !to->constant) find_moved(to, e, g);
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+void diagnosis_place_describe(char *text, size_t size, const struct diagnosed_place *p)
+{
+    if (p->constant)
+        text_add(text, size, "they are all %g, as if they were not written",
+                 value_of_float(p->value));
+    else if (p->moved)
+        text_add(text, size, "they hold the results of outputs %td rows and %td columns "
+                             "further",
+                 p->down, p->right);
+}
+
+void diagnosis_place_describe_region(char *text, size_t size,
+                                     const struct diagnosed_place *p)
+{
+    text_add(text, size, "%srows %zu to %zu, columns %zu to %zu",
+             p->filled ? "" : "some outputs of ", p->row, p->row_end - 1, p->col,
+             p->col_end - 1);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Outputs of a sample that are far from what the others show: where they are, and whether
+   D has their values elsewhere. */
+#ifndef BITCUT_ANALYSIS_IDENTIFY_DIAGNOSIS_PLACE_H
+#define BITCUT_ANALYSIS_IDENTIFY_DIAGNOSIS_PLACE_H
+
+#include "analysis/identify/guess.h"
+
+struct diagnosed_place {
+    size_t outside;                     /* number of such outputs                      */
+    size_t row, row_end, col, col_end;  /* the smallest region of D with all of them   */
+    bool filled;                        /* every output of the sample in it is outside */
+    bool constant;                      /* all have one value                          */
+    uint32_t value;
+    bool moved;                         /* D has their values `down` rows and `right`
+                                           columns away                                */
+    ptrdiff_t down, right;
+};
+
+/* Whether an output is at least OUTSIDE levels away from a guess. */
+bool is_outside(const struct residuals *e, const struct guess *g, size_t at);
+
+/* Find the place of the outputs that are outside a guess. */
+void diagnosis_place_find(struct diagnosed_place *to, const struct residuals *e,
+                          const struct guess *g);
+
+/* Append what is known of the values of these outputs, if anything is; and where they are,
+   such as "rows 0 to 15, columns 16 to 31". */
+void diagnosis_place_describe(char *text, size_t size, const struct diagnosed_place *p);
+void diagnosis_place_describe_region(char *text, size_t size,
+                                     const struct diagnosed_place *p);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A diagnosis: its fields, and its sentence. */
+#include "analysis/identify/diagnosis.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+
+const struct diagnosis_level_row diagnosis_levels[] = {
+    [DIAGNOSIS_NONE] = { "none", "no diagnosis was made" },
+    [DIAGNOSIS_IDENTICAL] = { "identical", "a hypothesis gives every bit" },
+    [DIAGNOSIS_ROUNDING] = { "rounding", "the error is that of a correct kernel" },
+    [DIAGNOSIS_OPERANDS] = { "operands", "the error is that of a correct kernel for "
+                                         "rounded operands, or parts of operands" },
+    [DIAGNOSIS_FAULT] = { "fault",
+                          "without the effect of the faults the error is that of "
+                          "a correct kernel" },
+    [DIAGNOSIS_UNEXPLAINED] = { "unexplained", "no effect in the tables is the error" },
+    { 0 }
+};
+
+static void describe_faults(char *text, size_t size, const struct diagnosis *d)
+{
+    for (size_t i = 0; i < d->faults; i++)
+        text_add(text, size, "%s%s", i ? ", and " : "", d->fault[i].what);
+    if (d->sames) text_add(text, size, " (the same on these data: ");
+    for (size_t i = 0; i < d->sames; i++)
+        text_add(text, size, "%s%s", i ? "; " : "", d->same[i]);
+    if (d->sames) text_add(text, size, ")");
+}
+
+static void describe_order(char *text, size_t size, const struct diagnosis *d)
+{
+    if (d->toward_zero > 0)
+        text_add(text, size, "; the errors are biased toward zero, as of truncated sums");
+}
+
+static void describe_fault(char *text, size_t size, const struct diagnosis *d)
+{
+    text_add(text, size, "no model gives these bits, but the error shows a fault");
+    if (d->outside)
+        text_add(text, size, " in %zu of %zu outputs of a sample, %s", d->outside,
+                 d->outputs, d->place);
+    text_add(text, size, ": ");
+    describe_faults(text, size, d);
+    if (*d->operands) text_add(text, size, ", where D is %s", d->operands);
+    if (d->outside)
+        text_add(text, size,
+                 ". Of the other outputs only rounding differs: %.2g u |A||B|", d->after);
+    else
+        text_add(text, size, ". Without it %.2g u |A||B| remain of %.3g u |A||B|",
+                 d->after, d->before);
+}
+
+static void describe_unexplained(char *text, size_t size, const struct diagnosis *d)
+{
+    if (d->outside)
+        text_add(text, size,
+                 "unexplained: %zu of %zu outputs of a sample, %s, are far "
+                 "from a correct result; of the other outputs only rounding "
+                 "differs: %.2g u |A||B|",
+                 d->outside, d->outputs, d->place, d->after);
+    else
+        text_add(text, size,
+                 "unexplained: the error is %.3g u |A||B|, of a correct kernel "
+                 "at most about %.2g, and no known effect leaves less than "
+                 "%.2g",
+                 d->before, d->limit, d->after);
+}
+
+void diagnosis_describe(char *text, size_t size, const void *answer)
+{
+    const struct diagnosis *const d = answer;
+    switch (d->level) {
+    case DIAGNOSIS_NONE: return;
+    case DIAGNOSIS_IDENTICAL: text_add(text, size, "identical to the bit"); return;
+    case DIAGNOSIS_ROUNDING:
+        text_add(text, size,
+                 "only rounding differs: the error is %.2g u |A||B|, as of a "
+                 "correct kernel in another order of k",
+                 d->before);
+        break;
+    case DIAGNOSIS_OPERANDS:
+        text_add(text, size,
+                 "%s; then only rounding differs: %.2g u |A||B| remain of %.3g",
+                 d->operands, d->after, d->before);
+        break;
+    case DIAGNOSIS_FAULT: describe_fault(text, size, d); break;
+    case DIAGNOSIS_UNEXPLAINED: describe_unexplained(text, size, d); break;
+    }
+    describe_order(text, size, d);
+}
+
+/* --- fields ----------------------------------------------------------------------- */
+
+static const char *level_of(const void *answer)
+{
+    return diagnosis_levels[((const struct diagnosis *)answer)->level].name;
+}
+
+static const void *fault_at(const void *answer, size_t i, void *room)
+{
+    const struct diagnosis *const d = answer;
+    (void)room;
+    return i < d->faults ? &d->fault[i] : NULL;
+}
+
+static bool has_range(const void *fault)
+{
+    return ((const struct diagnosed_fault *)fault)->k_end;
+}
+
+static bool has_place(const void *answer)
+{
+    return *((const struct diagnosis *)answer)->place;
+}
+
+static bool has_operands(const void *answer)
+{
+    return *((const struct diagnosis *)answer)->operands;
+}
+
+#define OF_ALL(place, key, unit, what)                                                   \
+    RECORD_INNER(struct diagnosis, place, key, unit, what)
+
+/* clang-format off */
+const struct record_field diagnosed_fault_fields[] = {
+    RECORD_INNER(struct diagnosed_fault, name, "fault", "", "the name of the fault"),
+    RECORD_INNER(struct diagnosed_fault, what, "what", "", "the fault in words"),
+    RECORD_INNER_IF(struct diagnosed_fault, k_first, "k_first", "", "the first k of its range, or null", has_range),
+    RECORD_INNER_IF(struct diagnosed_fault, k_end, "k_end", "", "the k after the last of its range, or null", has_range),
+    { 0 }
+}, diagnosis_fields[] = {
+    RECORD_TEXT_OF(level_of, "level", "identical, rounding, operands, fault, unexplained, or none"),
+    RECORD_SENTENCE(diagnosis_describe, "sentence", "the diagnosis in one sentence"),
+    OF_ALL(outputs, "outputs", "", "outputs of the sample that are finite"),
+    OF_ALL(before, "before", "2^-24 |A||B|", "the median distance of D from the exact result"),
+    OF_ALL(after, "after", "2^-24 |A||B|", "the same from the exact result with the effects"),
+    OF_ALL(limit, "limit", "2^-24 |A||B|", "the median error of one chain of sums in a drawn order of k"),
+    OF_ALL(agreeing, "agreeing", "", "share of outputs on which two correct orders of these data agree"),
+    OF_ALL(toward_zero, "toward_zero", "", "bias toward zero as a share of that of a chain of truncated sums"),
+    RECORD_INNER_IF(struct diagnosis, operands, "operands", "", "what became of the operands, or null", has_operands),
+    OF_ALL(outside, "outside", "", "outputs of the sample to which the faults are limited; 0: they hold for all"),
+    RECORD_INNER_IF(struct diagnosis, place, "place", "", "the region of these outputs, or null", has_place),
+    RECORD_ITEMS(fault_at, diagnosed_fault_fields, "faults", "the faults"),
+    { 0 }
+};
+/* clang-format on */

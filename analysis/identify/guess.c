@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/identify/guess.h"
+
+#include "analysis/identify/residual.h"
+#include "lib/base/size.h"
+#include "lib/base/stats.h"
+#include "lib/number/bits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- evidence --------------------------------------------------------------------- */
+
+/* The distance between neighbours of a format at x. */
+static double spacing(const struct bitcut_format *f, double x)
+{
+    const int least = 1 - f->bias;
+    const int exponent = x == 0 ? least : ilogb(x);
+    return ldexp(1, (exponent < least ? least : exponent) - f->fraction_bits);
+}
+
+/* The magnitude of the terms of an output, with alpha, C and what was told. */
+static double magnitude(const struct block *b, size_t i, size_t j)
+{
+    double size = 0;
+    if (b->own) return block_exact(b, i, j).magnitude;
+    for (size_t p = 0; p < b->k; p++)
+        size += fabs(value_of_float(b->a[i * b->k + p]) *
+                     value_of_float(b->b[p * b->cols + j]));
+    return fabs(value_of_float(b->q->alpha)) * size +
+           (b->c
+                ? fabs(value_of_float(b->q->beta) * value_of_float(b->c[i * b->cols + j]))
+                : 0);
+}
+
+static void take_outputs(struct residuals *e)
+{
+    const struct block *const b = &e->b;
+    const struct arithmetic *const a = e->arithmetics.at;
+    const double alpha = value_of_float(b->q->alpha);
+    part_values(e->exact, &a->sums, &a->x);
+    part_finish(e->exact, &a->x, b, b->rows, b->cols);
+    for (size_t at = 0; at < e->outputs; at++) {
+        const double step = spacing(b->q->format, e->exact[at]);
+        e->size[at] = magnitude(b, at / b->cols, at % b->cols);
+        e->cut[at] = alpha * e->rounding.truncated[at];
+        e->level[at] = hypot(e->rounding.nearest * e->size[at], step / sqrt(12));
+        if (!f32_is_finite(b->d[at]) || !isfinite(e->exact[at]) ||
+            !isfinite(e->level[at]))
+            e->level[at] = NAN;
+        e->finite += !isnan(e->level[at]);
+    }
+}
+
+enum bitcut_status residuals_make(struct residuals *e, struct block *b, uint64_t seed,
+                                  struct fault *f)
+{
+    const struct problem *const q = b->q;
+    const size_t outputs = b->rows * b->cols;
+    *e = (struct residuals){ .b = *b, .outputs = outputs };
+    *b = (struct block){ .q = q };
+    e->s = (struct space){ .k = problem_k(q),
+                           .format = q->format,
+                           .recipe = q->recipe,
+                           .told = problem_is_told(q) ? &q->told : NULL,
+                           .alpha = q->alpha,
+                           .beta = q->beta,
+                           .reads_c = q->c.at != NULL };
+    e->s.start = residual_start(&e->s, &e->b);
+    for (size_t i = 0; i < outputs; i++)
+        e->s.negative |= e->b.d[i] >> 31 && e->b.d[i] << 1 && !f32_is_nan(e->b.d[i]);
+    double **const all[] = { &e->exact, &e->size, &e->level, &e->cut };
+    enum bitcut_status status = rounding_level_find(&e->rounding, &e->b, seed, f);
+    if (status == BITCUT_OK) status = arithmetics_make(&e->arithmetics, &e->s, &e->b, f);
+    for (size_t i = 0; i < sizeof all / sizeof *all && status == BITCUT_OK; i++)
+        if (!(*all[i] = memory_allocate(outputs + 1, sizeof(double))))
+            status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for residuals");
+    if (status == BITCUT_OK) take_outputs(e);
+    else residuals_clear(e);
+    return status;
+}
+
+void residuals_clear(struct residuals *e)
+{
+    arithmetics_clear(&e->arithmetics);
+    part_matrices_clear(&e->all.m);
+    part_matrices_clear(&e->few.m);
+    part_matrices_clear(&e->base.m);
+    rounding_level_clear(&e->rounding);
+    block_clear(&e->b);
+    free(e->exact);
+    free(e->size);
+    free(e->level);
+    free(e->cut);
+    e->exact = e->size = e->level = e->cut = NULL;
+}
+
+/* --- candidates ------------------------------------------------------------------- */
+
+static bool has_parameters(const struct candidate *x)
+{
+    return x->k_at || x->places || x->spot[0] || x->spot[1] || x->respell;
+}
+
+/* Whether a fault was added to x, which was `was`, without replacing another. */
+static bool is_added(const struct candidate *x, const struct candidate *was)
+{
+    return !(has_parameters(was) && memcmp(x->by, was->by, sizeof x->by)) &&
+           (!was->k_at || x->k_at == was->k_at) &&
+           (!was->places || x->places == was->places) &&
+           (!was->spot[0] || x->spot[0] == was->spot[0]) &&
+           (!was->spot[1] || x->spot[1] == was->spot[1]) &&
+           (!was->respell || x->respell == was->respell) &&
+           (!was->finish || x->finish == was->finish);
+}
+
+bool guess_candidate(struct candidate *x, const struct residuals *e,
+                     const struct guess *g)
+{
+    *x = e->arithmetics.at[g->arithmetic].x;
+    for (int i = 0; i < g->parts; i++) {
+        const struct kernel_fault_choice c = g->part[i].fault;
+        const struct candidate was = *x;
+        if (!c.row) continue;
+        if (!c.row->alter || !c.row->alter(x, &e->s, c.kind) || !is_added(x, &was))
+            return false;
+    }
+    return (!x->slipped || x->faults.start) && !x->through &&
+           x->store == &roundings[ROUND_RN] && !(e->b.own && candidate_takes_products(x));
+}
+
+static bool has_effect(const struct guess *g)
+{
+    bool any = false;
+    for (int i = 0; i < g->parts; i++) any |= !g->part[i].fault.row;
+    return any;
+}
+
+bool guess_is_quick(const struct residuals *e, const struct guess *g)
+{
+    struct candidate x;
+    return !has_effect(g) && guess_candidate(&x, e, g) &&
+           part_sums_are_common(&x, &e->arithmetics.at[g->arithmetic].x);
+}
+
+/* --- values ----------------------------------------------------------------------- */
+
+/* D of the guess on the outputs of m, the parts of x.  False: no memory. */
+static bool evaluate_parts(double *value, const struct residuals *e,
+                           const struct guess *g, const struct candidate *x,
+                           const struct part_matrices *m)
+{
+    struct part_sums sums;
+    if (!part_sums_make(&sums, m, x, false)) return false;
+    part_values(value, &sums, x);
+    for (int i = 0; i < g->parts; i++)
+        if (!g->part[i].fault.row) k_effect_add(value, &g->part[i].effect, m, x);
+    part_sums_clear(&sums);
+    part_finish(value, x, &e->b, m->rows, m->cols);
+    return true;
+}
+
+/* Whether x reads its operands and makes its parts as y does. */
+static bool has_same_parts(const struct candidate *x, const struct candidate *y)
+{
+    return x->k_at == y->k_at && x->places == y->places && x->spot[0] == y->spot[0] &&
+           x->spot[1] == y->spot[1] && x->respell == y->respell &&
+           x->flushed == y->flushed && x->lost.end == y->lost.end &&
+           x->twice.end == y->twice.end && !memcmp(x->by, y->by, sizeof x->by) &&
+           split_same(&x->plan.split_a, &y->plan.split_a) &&
+           split_same(&x->plan.split_b, &y->plan.split_b);
+}
+
+/* Make the parts of x on some rows and columns, if they are not those that were made
+ * last. */
+static bool make_parts(struct made_parts *to, const struct block *b,
+                       const struct candidate *x, size_t rows, size_t cols,
+                       const struct part_matrices *base)
+{
+    if (to->m.b && has_same_parts(x, &to->of)) return true;
+    part_matrices_clear(&to->m);
+    to->of = *x;
+    return part_matrices_make(&to->m, x, b, rows, cols, base);
+}
+
+const struct part_matrices *guess_parts(struct residuals *e, const struct candidate *x)
+{
+    return make_parts(&e->all, &e->b, x, e->b.rows, e->b.cols, NULL) ? &e->all.m : NULL;
+}
+
+/* The same on the first rows and columns, of a candidate with this arithmetic. */
+static bool few_parts(struct residuals *e, const struct candidate *x,
+                      const struct candidate *arithmetic, size_t few)
+{
+    struct candidate plain = *x;
+    plain.respell = NULL;
+    memcpy(plain.by, arithmetic->by, sizeof plain.by);
+    if (!x->respell || !part_sums_are_common(&plain, arithmetic))
+        return make_parts(&e->few, &e->b, x, few, few, NULL);
+    return make_parts(&e->base, &e->b, arithmetic, few, few, NULL) &&
+           make_parts(&e->few, &e->b, x, few, few, &e->base.m);
+}
+
+/* D of the guess on all outputs. */
+static bool evaluate(double *value, struct residuals *e, const struct guess *g,
+                     const struct candidate *x)
+{
+    const struct arithmetic *const a = &e->arithmetics.at[g->arithmetic];
+    if (!has_effect(g) && part_sums_are_common(x, &a->x)) {
+        part_values(value, &a->sums, x);
+        part_finish(value, x, &e->b, e->b.rows, e->b.cols);
+        return true;
+    }
+    const struct part_matrices *const m = guess_parts(e, x);
+    return m && evaluate_parts(value, e, g, x, m);
+}
+
+static double cost(double rest, double level)
+{
+    const double t = rest / level;
+    enum { WORST = 1 << 20 };
+    return isfinite(t) && fabs(t) < WORST ? log1p(t * t) : log1p((double)WORST * WORST);
+}
+
+/* --- scores ----------------------------------------------------------------------- */
+
+static double mean_cost(const struct residuals *e, const double *rest, double cut,
+                        double by)
+{
+    double sum = 0;
+    for (size_t at = 0; at < e->outputs; at++)
+        if (!isnan(e->level[at]))
+            sum += cost(rest[at] - cut * e->cut[at], by * e->level[at]);
+    return sum / (double)e->finite;
+}
+
+/* The share of the bias of truncated sums in a residual, if it has one. */
+static double cut_share(const struct residuals *e, const double *rest, double by)
+{
+    enum { ROUNDS = 8 };
+    static const double nats = 12;
+    double share = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        double with = 0, square = 0;
+        for (size_t at = 0; at < e->outputs; at++) {
+            const double l = by * e->level[at], t = (rest[at] - share * e->cut[at]) / l,
+                         w = 1 / (1 + t * t) / (l * l);
+            if (isnan(l) || !isfinite(w)) continue;
+            with += w * rest[at] * e->cut[at];
+            square += w * e->cut[at] * e->cut[at];
+        }
+        if (!(square > 0)) return 0;
+        share = with / square;
+    }
+    if (!(share > 0) || share > 1.5) return 0;
+    const double gain = mean_cost(e, rest, 0, by) - mean_cost(e, rest, share, by);
+    return gain * (double)e->finite > nats ? share : 0;
+}
+
+static void measure(struct guess *g, const struct residuals *e, double by)
+{
+    double *const some = memory_allocate(e->outputs + 1, sizeof *some);
+    size_t count = 0, outside = 0;
+    g->cut = cut_share(e, g->rest, by);
+    g->score = mean_cost(e, g->rest, g->cut, by);
+    g->spread = INFINITY;
+    for (size_t at = 0; some && at < e->outputs; at++) {
+        const double t = fabs(g->rest[at] - g->cut * e->cut[at]) / e->level[at];
+        if (isnan(e->level[at])) continue;
+        some[count++] = isfinite(t) ? t : HUGE_VAL;
+        outside += !(t < OUTSIDE);
+    }
+    if (some && count) g->spread = doubles_median(some, count) / 0.6745;
+    g->outside = count ? (double)outside / (double)count : 0;
+    free(some);
+}
+
+/* --- lists ------------------------------------------------------------------------ */
+
+static bool same_part(const struct guessed *x, const struct guessed *y)
+{
+    return x->fault.row == y->fault.row && x->fault.kind == y->fault.kind &&
+           (x->fault.row ||
+            (x->effect.row == y->effect.row && x->effect.term == y->effect.term &&
+             x->effect.range.first == y->effect.range.first &&
+             x->effect.range.end == y->effect.range.end));
+}
+
+/* Whether two guesses differ in nothing but the kind of a last fault that has very many
+   kinds. */
+static bool is_another_kind(const struct guess *x, const struct guess *y)
+{
+    const int last = x->parts - 1;
+    bool same = x->parts == y->parts && x->parts && x->arithmetic == y->arithmetic;
+    for (int i = 0; i < last && same; i++) same = same_part(&x->part[i], &y->part[i]);
+    return same && x->part[last].fault.row && x->part[last].fault.row->of_residual &&
+           x->part[last].fault.row == y->part[last].fault.row;
+}
+
+/* Remove the worse one of g and a guess that is another kind of it.  Returns false if
+   that is g. */
+static bool replace_kind(struct guesses *to, const struct guess *g)
+{
+    for (size_t i = 0; i < to->count; i++) {
+        if (!is_another_kind(&to->at[i], g)) continue;
+        if (to->at[i].score <= g->score) return false;
+        free(to->at[i].rest);
+        to->count--;
+        memmove(&to->at[i], &to->at[i + 1], (to->count - i) * sizeof *to->at);
+        return true;
+    }
+    return true;
+}
+
+/* Whether two guesses have the same faults, in any order. */
+static bool is_known(const struct guesses *to, const struct guess *g)
+{
+    for (size_t i = 0; i < to->count; i++) {
+        const struct guess *const x = &to->at[i];
+        int found = 0;
+        for (int a = 0; a < g->parts; a++)
+            for (int b = 0; b < x->parts; b++)
+                found += same_part(&g->part[a], &x->part[b]);
+        if (x->arithmetic == g->arithmetic && x->parts == g->parts && found >= g->parts)
+            return true;
+    }
+    return false;
+}
+
+void guesses_keep(struct guesses *to, const struct guess *g)
+{
+    const bool kept = !is_known(to, g) && replace_kind(to, g);
+    size_t at = to->count;
+    while (at && g->score < to->at[at - 1].score) at--;
+    if (at == GUESSES_MAX || !kept) {
+        free(g->rest);
+        return;
+    }
+    if (to->count == GUESSES_MAX) free(to->at[--to->count].rest);
+    memmove(&to->at[at + 1], &to->at[at], (to->count - at) * sizeof *to->at);
+    to->at[at] = *g;
+    to->count++;
+}
+
+/* The score from every STEP-th output, without a bias. */
+static double rough_score(const struct residuals *e, const double *rest)
+{
+    enum { STEP = 13 };
+    double sum = 0;
+    size_t count = 0;
+    for (size_t at = 0; at<e->outputs; at += e->outputs> 4 * STEP ? STEP : 1)
+        if (!isnan(e->level[at])) {
+            sum += cost(rest[at], e->level[at]);
+            count++;
+        }
+    return count ? sum / (double)count : 0;
+}
+
+bool guess_try(struct guesses *to, struct residuals *e, struct guess g)
+{
+    static const double much = 3; /* about 4.5 times the distance */
+    struct candidate x;
+    if (!guess_candidate(&x, e, &g)) return true;
+    g.rest = memory_allocate(e->outputs + 1, sizeof *g.rest);
+    if (!g.rest || !evaluate(g.rest, e, &g, &x)) {
+        free(g.rest);
+        return false;
+    }
+    for (size_t at = 0; at < e->outputs; at++)
+        g.rest[at] = value_of_float(e->b.d[at]) - g.rest[at];
+    if (to->count && rough_score(e, g.rest) > to->at[0].score + much) {
+        free(g.rest);
+        return true;
+    }
+    measure(&g, e, 1);
+    guesses_keep(to, &g);
+    return true;
+}
+
+bool guess_try_few(struct guess *g, struct residuals *e, size_t few)
+{
+    struct candidate x;
+    double *value = NULL;
+    g->score = INFINITY;
+    if (!guess_candidate(&x, e, g)) return true;
+    if (!few_parts(e, &x, &e->arithmetics.at[g->arithmetic].x, few)) return false;
+    const size_t rows = e->few.m.rows, cols = e->few.m.cols;
+    value = memory_allocate(rows * cols + 1, sizeof *value);
+    if (!value || !evaluate_parts(value, e, g, &x, &e->few.m)) {
+        free(value);
+        return false;
+    }
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < rows * cols; i++) {
+        const size_t at = i / cols * e->b.cols + i % cols;
+        if (isnan(e->level[at])) continue;
+        sum += cost(value_of_float(e->b.d[at]) - value[i], e->level[at]);
+        count++;
+    }
+    if (count) g->score = sum / (double)count;
+    free(value);
+    return true;
+}
+
+bool guesses_have_same_faults(const struct guess *x, const struct guess *y)
+{
+    bool same = x->parts == y->parts;
+    for (int i = 0; i < x->parts && same; i++) same = same_part(&x->part[i], &y->part[i]);
+    return same;
+}
+
+void guesses_rescore(struct guesses *x, const struct residuals *e, double by)
+{
+    for (size_t i = 0; i < x->count; i++) {
+        struct guess *const g = &x->at[i];
+        g->cut = cut_share(e, g->rest, by);
+        g->score = mean_cost(e, g->rest, g->cut, by);
+    }
+}
+
+bool guesses_are_same(const struct residuals *e, const struct guess *x,
+                      const struct guess *y)
+{
+    double square = 0;
+    for (size_t at = 0; at < e->outputs; at++)
+        if (!isnan(e->level[at])) {
+            const double t = (x->rest[at] - y->rest[at]) / e->level[at];
+            square += t * t / (double)e->finite;
+        }
+    return square < 0.01;
+}
+
+void guesses_clear(struct guesses *x)
+{
+    for (size_t i = 0; i < x->count; i++) free(x->at[i].rest);
+    x->count = 0;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Guesses at what D consists of: an arithmetic with faults, evaluated without an order of
+   k, and the distance of D from it. */
+#ifndef BITCUT_ANALYSIS_IDENTIFY_GUESS_H
+#define BITCUT_ANALYSIS_IDENTIFY_GUESS_H
+
+#include "analysis/identify/arithmetic.h"
+#include "analysis/identify/fault.h"
+#include "analysis/identify/k_effect.h"
+#include "analysis/identify/rounding_level.h"
+
+enum { GUESS_FAULTS_MAX = 3, GUESSES_MAX = 128 };
+
+/* A fault of the tables, or an effect of a range of k if fault.row is NULL. */
+struct guessed {
+    struct kernel_fault_choice fault;
+    struct k_effect effect;
+};
+
+struct guess {
+    size_t arithmetic; /* by position */
+    struct guessed part[GUESS_FAULTS_MAX];
+    int parts;
+    double score;   /* mean over outputs of log(1 + (distance / level)^2) */
+    double cut;     /* share of the bias of truncated sums that D has       */
+    double spread;  /* median distance, in levels of a correct kernel: about 1 for one
+                       chain */
+    double outside; /* share of outputs that are at least OUTSIDE levels away */
+    double *rest;   /* D less the guess, for each output */
+};
+
+enum { OUTSIDE = 8 };
+
+/* The best guesses, by score. */
+struct guesses {
+    struct guess at[GUESSES_MAX];
+    size_t count;
+};
+
+/* The parts of a candidate. */
+struct made_parts {
+    struct part_matrices m;
+    struct candidate of;
+};
+
+/* What guesses are compared with. */
+struct residuals {
+    struct block b;
+    struct space s;
+    struct arithmetics arithmetics;
+    struct rounding_level rounding;
+    size_t outputs;
+    double *exact, *size, *level; /* of each output of the block; level NAN: D or the
+                                     exact value is not finite */
+    double *cut;                  /* bias of truncated sums */
+    size_t finite;
+    /* Parts that were made last: of all rows and columns, of the first ones, and of the
+       same of the arithmetic. */
+    struct made_parts all, few, base;
+};
+
+/* Make the residuals of a block, which becomes its own, also after a failure. */
+enum bitcut_status residuals_make(struct residuals *e, struct block *b, uint64_t seed,
+                                  struct fault *f);
+void residuals_clear(struct residuals *e);
+
+/* The candidate of a guess.  False: its faults do not apply, or not together, or their
+   effect depends on the order of k. */
+bool guess_candidate(struct candidate *x, const struct residuals *e,
+                     const struct guess *g);
+
+/* The parts of x in all rows and columns, valid until the next call.  NULL: no memory. */
+const struct part_matrices *guess_parts(struct residuals *e, const struct candidate *x);
+
+/* Whether the guess has the parts of its arithmetic, whose sums are known. */
+bool guess_is_quick(const struct residuals *e, const struct guess *g);
+
+/* Evaluate a guess on all outputs and keep it if it is among the best and not much worse
+   than the best; or on the first `few` rows and columns, which sets the score only.
+   False: no memory. */
+bool guess_try(struct guesses *to, struct residuals *e, struct guess g);
+bool guess_try_few(struct guess *g, struct residuals *e, size_t few);
+
+/* Whether two guesses have the same faults, in the same order. */
+bool guesses_have_same_faults(const struct guess *x, const struct guess *y);
+
+/* The score times the number of outputs, and the price of the guess: what it must make D
+   likelier than the exact result, in logarithms of likelihood. */
+double guess_total(const struct residuals *e, const struct guess *g);
+
+/* Score all guesses again with levels that are `by` times as large.  Their order, spreads
+   and shares outside remain. */
+void guesses_rescore(struct guesses *x, const struct residuals *e, double by);
+
+/* Whether the results of two guesses cannot be told apart. */
+bool guesses_are_same(const struct residuals *e, const struct guess *x,
+                      const struct guess *y);
+
+/* Keep g among the best of a list without its residual. */
+void guesses_keep(struct guesses *to, const struct guess *g);
+void guesses_clear(struct guesses *x);
+
+#endif

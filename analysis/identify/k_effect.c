@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/identify/k_effect.h"
+
+#include "lib/base/size.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const struct k_effect_row k_effects[] = {
+    { "k lost", "are missing", -1, { false, false }, 0 },
+    { "k twice", "are added twice", 1, { false, false }, 0 },
+    { "k stale", "have the operands of as many k before", 0, { true, true }, -1 },
+    { "k stale", "have the operands of as many k after", 0, { true, true }, 1 },
+    { "k of A stale",
+      "have the elements of A of as many k before",
+      0,
+      { true, false },
+      -1 },
+    { "k of A stale",
+      "have the elements of A of as many k after",
+      0,
+      { true, false },
+      1 },
+    { "k of B stale",
+      "have the elements of B of as many k before",
+      0,
+      { false, true },
+      -1 },
+    { "k of B stale",
+      "have the elements of B of as many k after",
+      0,
+      { false, true },
+      1 },
+    { 0 }
+};
+
+/* --- effects ---------------------------------------------------------------------- */
+
+/* Products of a term over a range, with both operands from another place. */
+static double moved(const struct part_matrices *m, struct recipe_term t, size_t row,
+                    size_t col, struct k_range r, const struct k_effect_row *e)
+{
+    const ptrdiff_t by = (ptrdiff_t)(r.end - r.first) * e->shift;
+    const double *const a = m->part[BITCUT_A][t.a] + row * m->k + (e->stale[0] ? by : 0),
+                        *const b =
+                            m->part[BITCUT_B][t.b] + col * m->k + (e->stale[1] ? by : 0);
+    double sum = 0;
+    for (size_t p = r.first; p < r.end; p++) sum += a[p] * b[p];
+    return sum;
+}
+
+/* What the effect adds to an output. */
+static double added(const struct k_effect *e, const struct part_matrices *m,
+                    const struct candidate *x, size_t row, size_t col)
+{
+    double sum = 0;
+    for (int t = 0; t < x->plan.terms; t++) {
+        const struct recipe_term term = x->plan.term[t];
+        if (e->term != ALL_TERMS && e->term != t) continue;
+        const double own =
+            part_product(m, term.a, term.b, row, col, e->range.first, e->range.end);
+        sum += part_weight(x, t) *
+               (e->row->factor ? e->row->factor * own
+                               : moved(m, term, row, col, e->range, e->row) - own);
+    }
+    return sum;
+}
+
+void k_effect_add(double *value, const struct k_effect *e, const struct part_matrices *m,
+                  const struct candidate *x)
+{
+    for (size_t at = 0; at < m->rows * m->cols; at++)
+        value[at] += added(e, m, x, at / m->cols, at % m->cols);
+}
+
+/* --- ranges by least squares ------------------------------------------------------ */
+
+enum { POSITIONS_MAX = 70, HALF = 16 };
+
+/* Sums of the products up to some positions of k. */
+struct prefix {
+    size_t position[POSITIONS_MAX], positions;
+    double *sum; /* [outputs][POSITIONS_MAX] */
+    double with[POSITIONS_MAX], gram[POSITIONS_MAX][POSITIONS_MAX];
+};
+
+struct fitting {
+    const struct part_matrices *m;
+    const struct candidate *x;
+    const double *residual, *weight;
+};
+
+static void make_prefix(struct prefix *p, const struct fitting *f, int only)
+{
+    const size_t outputs = f->m->rows * f->m->cols;
+    for (size_t at = 0; at < outputs; at++) {
+        double sum = 0;
+        for (size_t i = 0, k = 0; i < p->positions; i++) {
+            for (int t = 0; t < f->x->plan.terms; t++)
+                if (only == ALL_TERMS || only == t)
+                    sum +=
+                        part_weight(f->x, t) *
+                        part_product(f->m, f->x->plan.term[t].a, f->x->plan.term[t].b,
+                                     at / f->m->cols, at % f->m->cols, k, p->position[i]);
+            k = p->position[i];
+            p->sum[at * POSITIONS_MAX + i] = sum;
+        }
+    }
+    for (size_t i = 0; i < p->positions; i++) {
+        p->with[i] = 0;
+        for (size_t j = 0; j <= i; j++) p->gram[i][j] = 0;
+    }
+    for (size_t at = 0; at < outputs; at++) {
+        const double *const sum = &p->sum[at * POSITIONS_MAX], w = f->weight[at];
+        for (size_t i = 0; i < p->positions; i++) {
+            p->with[i] += w * f->residual[at] * sum[i];
+            for (size_t j = 0; j <= i; j++) p->gram[i][j] += w * sum[i] * sum[j];
+        }
+    }
+}
+
+/* The change of the weighted sum of squares if the range between two positions has the
+   effect: negative if it comes nearer.  `any`: with the best factor of the same sign. */
+static double gain(const struct prefix *p, size_t i, size_t j, int factor, bool any)
+{
+    const double with = factor * (p->with[j] - p->with[i]),
+                 square = p->gram[j][j] + p->gram[i][i] - 2 * p->gram[j][i];
+    if (!any) return square - 2 * with;
+    return with > 0 && square > 0 ? -with * with / square : 0;
+}
+
+static struct k_range best_range(const struct prefix *p, int factor, bool any)
+{
+    struct k_range best = { 0, 0 };
+    double least = INFINITY;
+    for (size_t i = 0; i < p->positions; i++)
+        for (size_t j = i + 1; j < p->positions; j++) {
+            const double now = gain(p, i, j, factor, any);
+            if (!(now < least)) continue;
+            least = now;
+            best = (struct k_range){ p->position[i], p->position[j] };
+        }
+    return best;
+}
+
+/* Positions `step` apart around both ends. */
+static void around(struct prefix *p, struct k_range r, size_t wide, size_t step, size_t k)
+{
+    const size_t end[] = { r.first, r.end };
+    p->positions = 0;
+    for (int e = 0; e < 2; e++)
+        for (size_t i = 0; i <= 2 * (wide / step); i++) {
+            const size_t at = end[e] + i * step;
+            if (at < wide || at - wide > k) continue;
+            if (p->positions && p->position[p->positions - 1] >= at - wide) continue;
+            p->position[p->positions++] = at - wide;
+        }
+}
+
+/* Refine the ends of a range that were found to `step`. */
+static void refine(struct k_range *to, struct prefix *p, const struct fitting *f,
+                   int only, int factor, size_t step)
+{
+    while (step > 1) {
+        const size_t wide = divide_up(step, HALF) * HALF, next = divide_up(step, HALF);
+        around(p, *to, wide, next, f->m->k);
+        make_prefix(p, f, only);
+        *to = best_range(p, factor, next > 1);
+        step = next;
+    }
+}
+
+static struct k_range fit_blocks(struct prefix *p, const struct fitting *f, int only,
+                                 int factor)
+{
+    const size_t k = f->m->k, step = divide_up(k, POSITIONS_MAX - 2);
+    p->positions = 0;
+    for (size_t at = 0; at < k; at += step) p->position[p->positions++] = at;
+    p->position[p->positions++] = k;
+    make_prefix(p, f, only);
+    struct k_range best = best_range(p, factor, step > 1);
+    refine(&best, p, f, only, factor, step);
+    return best;
+}
+
+/* The residual without the means of rows and of columns. */
+static void center(double *to, const struct fitting *f)
+{
+    const size_t rows = f->m->rows, cols = f->m->cols;
+    double all = 0;
+    for (size_t at = 0; at < rows * cols; at++)
+        all += (to[at] = f->residual[at]) / (double)(rows * cols);
+    for (size_t i = 0; i < rows; i++) {
+        double mean = 0;
+        for (size_t j = 0; j < cols; j++)
+            mean += f->residual[i * cols + j] / (double)cols;
+        for (size_t j = 0; j < cols; j++) to[i * cols + j] -= mean - all / 2;
+    }
+    for (size_t j = 0; j < cols; j++) {
+        double mean = 0;
+        for (size_t i = 0; i < rows; i++)
+            mean += f->residual[i * cols + j] / (double)rows;
+        for (size_t i = 0; i < rows; i++) to[i * cols + j] -= mean - all / 2;
+    }
+}
+
+/* The sum over all outputs of `centered` times the product of element p of the lines,
+   less the means of both; and the sum of the squares of such products. */
+static double correlate(double *square, const struct fitting *f, const double *centered,
+                        struct recipe_term t, size_t p)
+{
+    const size_t rows = f->m->rows, cols = f->m->cols, k = f->m->k;
+    const double *const a = f->m->part[BITCUT_A][t.a] + p, *const b =
+                                                               f->m->part[BITCUT_B][t.b] +
+                                                               p;
+    double mean_a = 0, mean_b = 0, square_a = 0, square_b = 0, with = 0;
+    for (size_t i = 0; i < rows; i++) mean_a += a[i * k] / (double)rows;
+    for (size_t j = 0; j < cols; j++) mean_b += b[j * k] / (double)cols;
+    for (size_t j = 0; j < cols; j++)
+        square_b += (b[j * k] - mean_b) * (b[j * k] - mean_b);
+    for (size_t i = 0; i < rows; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < cols; j++)
+            sum += centered[i * cols + j] * (b[j * k] - mean_b);
+        with += (a[i * k] - mean_a) * sum;
+        square_a += (a[i * k] - mean_a) * (a[i * k] - mean_a);
+    }
+    *square = square_a * square_b;
+    return with;
+}
+
+/* The range with the largest sum of gains of its k, as if the products of different k
+   were independent; the ends are then refined. */
+static struct k_range fit_single(struct prefix *p, const struct fitting *f,
+                                 const double *centered, int only, int factor)
+{
+    struct k_range best = { 0, 0 };
+    double most = 0, sum = 0;
+    const int t = only == ALL_TERMS ? 0 : only;
+    const double weight = part_weight(f->x, t);
+    for (size_t at = 0, first = 0; at < f->m->k; at++) {
+        double square;
+        const double with = correlate(&square, f, centered, f->x->plan.term[t], at);
+        if (sum <= 0) sum = 0, first = at;
+        sum += 2 * factor * weight * with - weight * weight * square;
+        if (sum > most) most = sum, best = (struct k_range){ first, at + 1 };
+    }
+    if (best.end) refine(&best, p, f, only, factor, HALF);
+    return best;
+}
+
+/* --- ranges of a neighbour -------------------------------------------------------- */
+
+enum { WIDTH_MIN = 4, WIDTH_MAX = 512 };
+
+static bool is_inside(struct k_range r, int shift, size_t k)
+{
+    const size_t wide = r.end - r.first;
+    return r.end <= k && (shift < 0 ? r.first >= wide : r.end + wide <= k);
+}
+
+static double misfit(const struct k_effect *e, const struct fitting *f)
+{
+    double sum = 0;
+    for (size_t at = 0; at < f->m->rows * f->m->cols; at++) {
+        const double by = added(e, f->m, f->x, at / f->m->cols, at % f->m->cols);
+        sum += f->weight[at] * (by * by - 2 * by * f->residual[at]);
+    }
+    return sum;
+}
+
+static void fit_neighbour(struct k_effect *e, const struct fitting *f)
+{
+    struct k_range best = { 0, 0 };
+    double least = INFINITY;
+    for (size_t wide = WIDTH_MIN; wide <= WIDTH_MAX; wide *= 2)
+        for (size_t first = 0; first + wide <= f->m->k; first += wide) {
+            e->range = (struct k_range){ first, first + wide };
+            if (!is_inside(e->range, e->row->shift, f->m->k)) continue;
+            const double now = misfit(e, f);
+            if (now < least) least = now, best = e->range;
+        }
+    e->range = best;
+}
+
+size_t k_effect_count(const struct candidate *x)
+{
+    size_t rows = 0;
+    while (k_effects[rows].name) rows++;
+    return rows + 4 * (size_t)x->plan.terms;
+}
+
+/* The ranges of a row for a term, at most 2.  Returns their number. */
+static size_t fit_row(struct k_effect *to, struct prefix *p, const struct fitting *f,
+                      const double *centered, int only, const struct k_effect_row *row)
+{
+    struct k_effect e[2] = { { row, only, { 0, 0 } }, { row, only, { 0, 0 } } };
+    size_t count = 0;
+    if (row->factor) {
+        e[0].range = fit_blocks(p, f, only, row->factor);
+        e[1].range = fit_single(p, f, centered, only, row->factor);
+    } else if (only == ALL_TERMS) fit_neighbour(&e[0], f);
+    for (int i = 0; i < 2; i++)
+        if (e[i].range.end) to[count++] = e[i];
+    return count;
+}
+
+size_t k_effects_fit(struct k_effect *to, const struct part_matrices *m,
+                     const struct candidate *x, const double *residual,
+                     const double *weight)
+{
+    const struct fitting f = { m, x, residual, weight };
+    const int terms = x->plan.terms;
+    struct prefix *const p = calloc(1, sizeof *p);
+    double *const centered = memory_allocate(m->rows * m->cols + 1, sizeof *centered);
+    size_t count = 0;
+    if (p) p->sum = memory_allocate(m->rows * m->cols, POSITIONS_MAX * sizeof *p->sum);
+    const bool made = p && p->sum && centered;
+    if (made) center(centered, &f);
+    for (int t = 0; t < terms && made; t++)
+        for (const struct k_effect_row *row = k_effects; row->name; row++)
+            count +=
+                fit_row(to + count, p, &f, centered, terms == 1 ? ALL_TERMS : t, row);
+    if (p) free(p->sum);
+    free(p);
+    free(centered);
+    return made ? count : SIZE_MAX;
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+void k_effect_describe(char *text, size_t size, const struct k_effect *e,
+                       const struct candidate *x)
+{
+    static const char *const parts[] = { "high", "low", "lowest" };
+    text_add(text, size, "the products");
+    if (e->term != ALL_TERMS)
+        text_add(text, size, " %s(A) %s(B)", parts[x->plan.term[e->term].a],
+                 parts[x->plan.term[e->term].b]);
+    if (e->range.end - e->range.first == 1)
+        text_add(text, size, " of k = %zu %s", e->range.first, e->row->what);
+    else
+        text_add(text, size, " of k from %zu to %zu %s", e->range.first, e->range.end - 1,
+                 e->row->what);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/identify/part_sums.h"
+
+#include "lib/base/size.h"
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- parts ------------------------------------------------------------------------ */
+
+static double *numbers(size_t rows, size_t cols)
+{
+    return memory_allocate(rows + 1, (cols + 1) * sizeof(double));
+}
+
+/* Change the parts of an element as the candidate's fault does. */
+static void respell(uint32_t part[SPLIT_PARTS_MAX], const struct candidate *x,
+                    const struct problem *q, enum bitcut_operand operand, size_t line,
+                    size_t from, uint32_t element)
+{
+    const bool is_a = operand == BITCUT_A;
+    struct spelling s = { .part = part,
+                          .operand = operand,
+                          .element = element,
+                          .has_other = line < (is_a ? problem_n(q) : problem_m(q)),
+                          .split = is_a ? &x->plan.split_a : &x->plan.split_b,
+                          .other_split = is_a ? &x->plan.split_b : &x->plan.split_a,
+                          .x = x };
+    if (s.has_other)
+        s.other = candidate_element(x, q, is_a ? BITCUT_B : BITCUT_A, line, from);
+    x->respell(&s);
+}
+
+/* An element as the candidate reads it, from the block if it is at its own place. */
+static uint32_t element_of(const struct candidate *x, const struct block *b,
+                           enum bitcut_operand operand, size_t line, size_t from)
+{
+    const bool is_a = operand == BITCUT_A;
+    if (x->spot[operand] || x->flushed || from >= b->k)
+        return candidate_element(x, b->q, operand, is_a ? b->row[line] : b->col[line],
+                                 from);
+    return is_a ? b->a[line * b->k + from] : b->b[from * b->cols + line];
+}
+
+static void split_element(uint32_t part[SPLIT_PARTS_MAX],
+                          const struct bitcut_split *split, uint32_t element)
+{
+    uint64_t own[SPLIT_PARTS_MAX];
+    part[0] = element;
+    if (split->part[0].format == &formats[FORMAT_F32] && split->parts == 1) return;
+    split_apply(own, split, element);
+    for (int i = 0; i < split->parts; i++)
+        part[i] = (uint32_t)bitcut_format_convert(
+            &formats[FORMAT_F32], &roundings[ROUND_RN], split->part[i].format, own[i]);
+}
+
+/* The parts of element p of a line. */
+static void take_parts(struct part_matrices *m, const struct candidate *x,
+                       enum bitcut_operand operand, size_t line, size_t p, size_t from,
+                       const struct part_matrices *base)
+{
+    const struct block *const b = m->b;
+    const size_t at = line * m->k + p;
+    const struct bitcut_split *const split =
+        operand == BITCUT_A ? &x->plan.split_a : &x->plan.split_b;
+    const uint32_t element = element_of(x, b, operand, line, from);
+    uint32_t part[SPLIT_PARTS_MAX];
+    if (base)
+        for (int i = 0; i < split->parts; i++)
+            part[i] = bits_of_float((float)base->part[operand][i][at]);
+    else split_element(part, split, element);
+    if (x->respell)
+        respell(part, x, b->q, operand, operand == BITCUT_A ? b->row[line] : b->col[line],
+                from, element);
+    for (int i = 0; i < split->parts; i++)
+        m->part[operand][i][at] = value_of_float(part[i]);
+}
+
+static bool take_operand(struct part_matrices *m, const struct candidate *x,
+                         enum bitcut_operand operand, const struct part_matrices *base)
+{
+    const struct block *const b = m->b;
+    const bool is_a = operand == BITCUT_A;
+    const size_t lines = is_a ? m->rows : m->cols;
+    const int parts = is_a ? x->plan.split_a.parts : x->plan.split_b.parts;
+    for (int i = 0; i < parts; i++) {
+        m->part[operand][i] = numbers(lines, m->k);
+        if (!m->part[operand][i]) return false;
+    }
+    for (size_t p = 0; p < m->k; p++) {
+        const size_t from = candidate_k_at(x, p, b->k);
+        for (size_t line = 0; line < lines; line++)
+            take_parts(m, x, operand, line, p, from, base);
+    }
+    return true;
+}
+
+bool part_matrices_make(struct part_matrices *m, const struct candidate *x,
+                        const struct block *b, size_t rows, size_t cols,
+                        const struct part_matrices *base)
+{
+    *m = (struct part_matrices){ .rows = smaller(rows, b->rows),
+                                 .cols = smaller(cols, b->cols),
+                                 .k = candidate_places(x, b->k),
+                                 .b = b,
+                                 .factored = b->own && gemm_has_scales(&b->q->told) };
+    if (take_operand(m, x, BITCUT_A, base) && take_operand(m, x, BITCUT_B, base))
+        return true;
+    part_matrices_clear(m);
+    return false;
+}
+
+void part_matrices_clear(struct part_matrices *m)
+{
+    for (int i = 0; i < SPLIT_PARTS_MAX; i++) {
+        free(m->part[BITCUT_A][i]);
+        free(m->part[BITCUT_B][i]);
+    }
+    *m = (struct part_matrices){ 0 };
+}
+
+/* --- sums ------------------------------------------------------------------------- */
+
+/* Four sums, so that additions need not wait for each other. */
+static double dot(const double *a, const double *b, size_t count)
+{
+    double s[4] = { 0 };
+    size_t p = 0;
+    for (; p + 4 <= count; p += 4)
+        for (int i = 0; i < 4; i++) s[i] += a[p + i] * b[p + i];
+    for (; p < count; p++) s[0] += a[p] * b[p];
+    return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+double part_product(const struct part_matrices *m, int i, int j, size_t row, size_t col,
+                    size_t first, size_t end)
+{
+    const double *const a = m->part[BITCUT_A][i] + row * m->k, *const b =
+                                                                   m->part[BITCUT_B][j] +
+                                                                   col * m->k;
+    double sum = 0;
+    if (!m->factored) return dot(a + first, b + first, end - first);
+    for (size_t p = first; p < end; p++)
+        sum += a[p] * b[p] * block_factor(m->b, row, col, p);
+    return sum;
+}
+
+static bool has_pair(const struct candidate *x, int i, int j)
+{
+    bool any = false;
+    for (int t = 0; t < x->plan.terms; t++)
+        any |= x->plan.term[t].a == i && x->plan.term[t].b == j;
+    return any;
+}
+
+static bool sum_pair(struct part_sums *s, const struct part_matrices *m, int i, int j)
+{
+    double *const to = numbers(1, s->outputs);
+    if (!(s->of[i][j] = to)) return false;
+    for (size_t at = 0; at < s->outputs; at++)
+        to[at] = part_product(m, i, j, at / m->cols, at % m->cols, 0, m->k);
+    return true;
+}
+
+bool part_sums_make(struct part_sums *s, const struct part_matrices *m,
+                    const struct candidate *x, bool all)
+{
+    *s = (struct part_sums){ .outputs = m->rows * m->cols };
+    for (int i = 0; i < SPLIT_PARTS_MAX; i++)
+        for (int j = 0; j < SPLIT_PARTS_MAX; j++) {
+            if (!m->part[BITCUT_A][i] || !m->part[BITCUT_B][j]) continue;
+            if ((all || has_pair(x, i, j)) && !sum_pair(s, m, i, j)) {
+                part_sums_clear(s);
+                return false;
+            }
+        }
+    return true;
+}
+
+void part_sums_clear(struct part_sums *s)
+{
+    for (int i = 0; i < SPLIT_PARTS_MAX; i++)
+        for (int j = 0; j < SPLIT_PARTS_MAX; j++) free(s->of[i][j]);
+    *s = (struct part_sums){ 0 };
+}
+
+double part_weight(const struct candidate *x, int t)
+{
+    const struct recipe_term *const term = x->plan.term;
+    int exponent = -x->plan.scale * term[t].accumulator + x->power[t];
+    for (int u = t + 1; u < x->plan.terms; u++)
+        if (term[u].scaled && term[u].accumulator == term[t].accumulator)
+            exponent -= x->plan.scale;
+    return ldexp(1, exponent);
+}
+
+bool part_sums_are_common(const struct candidate *x, const struct candidate *base)
+{
+    return !x->k_at && !x->places && !x->spot[0] && !x->spot[1] && !x->respell &&
+           x->flushed == base->flushed && !x->lost.end && !x->twice.end &&
+           split_same(&x->plan.split_a, &base->plan.split_a) &&
+           split_same(&x->plan.split_b, &base->plan.split_b);
+}
+
+/* --- D ---------------------------------------------------------------------------- */
+
+/* Every epilogue of a candidate is linear in the product and C. */
+void part_finish(double *value, const struct candidate *x, const struct block *b,
+                 size_t rows, size_t cols)
+{
+    const double of_product = value_of_float(candidate_finish(x, F32_ONE, 0)),
+                 of_c = value_of_float(candidate_finish(x, 0, F32_ONE)),
+                 start = value_of_float(x->faults.start);
+    for (size_t at = 0; at < rows * cols; at++) {
+        const size_t i = at / cols, j = at % cols;
+        const struct exact_output sum = { value[at] + start, 0 };
+        if (b->own) value[at] = block_finish(b, sum, i, j).value;
+        else {
+            const uint32_t c = candidate_c(x, b->q, b->row[i], b->col[j]);
+            value[at] = of_product * sum.value +
+                        (b->c && of_c != 0 ? of_c * value_of_float(c) : 0);
+        }
+        if (x->clipped && value[at] < 0) value[at] = 0;
+    }
+}
+
+void part_values(double *value, const struct part_sums *s, const struct candidate *x)
+{
+    for (size_t at = 0; at < s->outputs; at++) value[at] = 0;
+    for (int t = 0; t < x->plan.terms; t++) {
+        const double weight = part_weight(x, t);
+        const double *const of = s->of[x->plan.term[t].a][x->plan.term[t].b];
+        for (size_t at = 0; at < s->outputs; at++) value[at] += weight * of[at];
+    }
+}
