@@ -377,15 +377,19 @@ static void cell_keep(struct tile *t, const struct job *job, size_t i, size_t j,
     cell_start(&t->cell[i][j], job);
 }
 
-/* Start accumulator 0 of every cell from C or the bias. */
-static void start_cells(struct tile *t, const struct job *job)
+/* Start accumulator 0 of every cell from the sum that was retained last, or else from C
+   or the bias. */
+static void start_cells(struct tile *t, const struct job *job, bool resumes)
 {
+    t->kept -= resumes;
     for (size_t i = 0; i < t->rows; i++)
         for (size_t j = 0; j < t->cols; j++) {
             struct cell *const x = &t->cell[i][j];
-            const uint32_t start = job_start(job, x->i, x->j);
+            const uint32_t start =
+                resumes ? t->sum[t->kept][i][j] : job_start(job, x->i, x->j);
             x->accumulator[0] = from_f32(job, 0, start);
-            tell(job, WATCH_BEGIN, 0, start, to_f32(job, 0, x->accumulator[0]));
+            tell(job, resumes ? WATCH_RESUME : WATCH_BEGIN, 0, start,
+                 to_f32(job, 0, x->accumulator[0]));
         }
 }
 
@@ -393,7 +397,9 @@ static void start_cells(struct tile *t, const struct job *job)
 static void tile_sequence(struct tile *t, const struct job *job, size_t sequence)
 {
     const size_t from = job->parts.first[sequence], to = job->parts.first[sequence + 1];
-    if (sequence == job->first && starts_in_accumulator(job)) start_cells(t, job);
+    const bool resumes = k_parts_resumes(&job->parts, sequence);
+    if (resumes || (sequence == job->first && starts_in_accumulator(job)))
+        start_cells(t, job, resumes);
     for (size_t s = from; s < to; s += job->schedule.tile)
         tile_of_k(t, job, s, smaller(s + job->schedule.tile, to));
     for (size_t i = 0; i < t->rows; i++)

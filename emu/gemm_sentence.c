@@ -146,6 +146,7 @@ void gemm_describe_sum(char *text, size_t size, const void *answer)
     if (o->partial_first) text_add(text, size, ", partial tile first");
     if (o->lanes > 1) text_add(text, size, "; %d lanes", o->lanes);
     if (o->lanes > 1 && o->chunk) text_add(text, size, " with chunks of %d k", o->chunk);
+    if (o->lanes > 1 && o->unroll) text_add(text, size, ", in rounds of %d k", o->unroll);
     if (o->slices > 1) text_add(text, size, "; %d slices of k", o->slices);
     if (o->cut)
         text_add(text, size, ", each a multiple of %d k, with its own tiles", o->cut);
@@ -159,6 +160,9 @@ void gemm_describe_sum(char *text, size_t size, const void *answer)
         text_add(text, size,
                  o->partial_store ? ", sums of slices stored in %s" : " in %s",
                  o->partial_format->name);
+    if (o->lanes > 1 && o->unroll)
+        text_add(text, size,
+                 "; the remaining k are added to the sum of the lanes one after another");
 }
 
 /* --- factors and steps ------------------------------------------------------------ */

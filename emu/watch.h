@@ -9,6 +9,8 @@ enum watch_kind {
     WATCH_INSTRUCTION, /* accumulator = unit(a, b, before)                              */
     WATCH_BEGIN,       /* accumulator 0 starts from C or the bias: before, as after in its
                           format                                                        */
+    WATCH_RESUME,      /* accumulator 0 starts from the last retained sum, which is no
+                          longer retained: before, as after in its format               */
     WATCH_PROMOTION,   /* promoted sum = before + factor * value, rounded once, for
                           accumulator 0, which then becomes +0                          */
     WATCH_SCALING,     /* accumulator = before times 2^-s, where s is the scale of the

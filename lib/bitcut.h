@@ -542,12 +542,23 @@ enum { BITCUT_LANE_ORDER_MAX = 16 };
      lane_order[1], and so on.  All zeros: 0, 1, 2, ...  Otherwise it lists each of the
      `lanes` lanes once, and further elements are 0.  Lanes without k are left out of any
      reduction.
+   - `unroll` > 0: the order of a loop that is unrolled by rounds of `unroll` k, and of
+     the loop after it for the remainder.  In each slice the lanes share the k of whole
+     rounds, that is the first floor(length / unroll) unroll of its k, and are reduced.
+     Then the remaining k are added, one k-step after the other, by an accumulator that
+     starts from the reduced sum, rounded to nearest even of the accumulator's format.
+     Without a whole round it starts as a first lane does.  With one lane, or without a
+     remainder, this changes nothing.
+   - `unroll` requires a recipe with one accumulator that is neither scaled nor cleared,
+     and excludes `partial_first`.
    - Rounding: the sum of each lane, and every sum of two, is FP32 rounded to nearest
      even.  With `partial_format` it is rounded once more, to nearest even of that format.
-     For f16 and bf16 this equals an addition in that format.
+     For f16 and bf16 this equals an addition in that format.  With `unroll`, the sum
+     after the remaining k is rounded like the sum of a lane.
    - `partial_store`: partial_format is the format of a workspace that stores the sums of
-     slices.  The sum of each slice is rounded to it once, after its lanes were added, and
-     every addition is FP32.  Without a partial_format it has no effect. */
+     slices.  The sum of each slice is rounded to it once, after its lanes and its
+     remaining k were added, and every addition is FP32.  Without a partial_format it has
+     no effect. */
 struct bitcut_order {
     int slices;         /* number of slices of k (split-K); 0: 1                       */
     int tile;           /* k of a tile, rounded up to a multiple of the k-step; 0: one
@@ -563,10 +574,12 @@ struct bitcut_order {
     const struct bitcut_format *partial_format; /* format of these sums; NULL: f32     */
     bool partial_store; /* whether only the stored sums of slices have partial_format  */
     unsigned char lane_order[BITCUT_LANE_ORDER_MAX]; /* order of the lanes, see above  */
+    int unroll;         /* k of a round of an unrolled loop, rounded up to a multiple of
+                           the k-step; 0: no such loop                                 */
 };
 
 /* Characters of the line of any order, with the final 0. */
-enum { BITCUT_ORDER_MAX = 256 };
+enum { BITCUT_ORDER_MAX = 288 };
 
 /* Parse an order from a line, as option --order of `bitcut gemm` does.
 

@@ -400,6 +400,26 @@ orders_of_k() {
     run 0 gemm "$@" --order slices=2,tile=16,balance-tail=4 --json -o other.npy
     cmp plain.npy other.npy 2>&1
     expect balance_tail 4
+    run 0 gemm "$@" --order lanes=2,unroll=24 --json -o other.npy
+    cmp plain.npy other.npy 2>&1
+    expect unroll 24
+    run 0 gemm "$@" --order lanes=1,unroll=24 --json -o other.npy
+    expect unroll 0
+    set -- --recipe fp32 --unit fma/f32 -m 9 -n 9 -k 36 --seed 3
+    run 0 gemm "$@" --order lanes=2,unroll=8 -o other.npy
+    run 0 gemm "$@" --order lanes=2 -o lanes.npy
+    cmp -s lanes.npy other.npy && echo "rounds of 8 changed nothing"
+    run 0 gemm "$@" --order lanes=2,unroll=5 -o lanes.npy
+    cmp -s lanes.npy other.npy && echo "rounds of 5 are rounds of 8"
+    run 0 gemm "$@" --order lanes=2,unroll=9 -o other.npy
+    run 0 gemm "$@" --order lanes=2 -o lanes.npy
+    cmp lanes.npy other.npy 2>&1
+    run 0 gemm "$@" --order lanes=2,chunk=1,unroll=8
+    grep -q '2 lanes with chunks of 1 k, in rounds of 8 k, added ascending; the remaining k are' out || cat out
+    run 2 gemm "$@" --order lanes=2,unroll=8,partial-first
+    grep -qx 'bitcut: --recipe: unroll and partial-first cannot be combined' err || cat err
+    run 2 gemm --recipe ootomo --unit h100 -m 4 -n 4 -k 40 --order lanes=2,unroll=8
+    grep -q 'unroll requires a recipe whose only accumulator can start from a sum' err || cat err
 }
 
 # Parts and lines of --budget; --at alone.

@@ -21,20 +21,21 @@ enum bitcut_status accumulation_of(struct accumulation *to, const struct gemm_pl
                                    size_t k)
 {
     struct k_parts parts;
-    size_t met[K_PARTS_KEPT_MAX + 1], kept = 0, most = 0, longest = 0;
+    size_t met[K_PARTS_KEPT_MAX + 1], kept = 0, most = 0, longest[2] = { 0 };
     const enum bitcut_status status =
         k_parts_make(&parts, &p->order, k, (size_t)p->k_step);
     if (status != BITCUT_OK) return status;
     for (size_t i = 0; i < parts.count; i++) {
         const size_t steps = parts.first[i + 1] - parts.first[i];
-        if (steps > longest) longest = steps;
-        met[kept++] = 0;
+        const bool resumes = k_parts_resumes(&parts, i);
+        if (steps > longest[resumes]) longest[resumes] = steps;
+        if (!resumes) met[kept++] = 0;
         for (int n = 0; n < parts.adds[i]; n++, kept--)
             met[kept - 2] =
                 1 + (met[kept - 2] > met[kept - 1] ? met[kept - 2] : met[kept - 1]);
         if (met[kept - 1] > most) most = met[kept - 1];
     }
-    *to = (struct accumulation){ longest, parts.steps, parts.count, most };
+    *to = (struct accumulation){ longest[0], longest[1], parts.steps, parts.count, most };
     k_parts_clear(&parts);
     return BITCUT_OK;
 }
@@ -111,30 +112,28 @@ struct chain {
     double promotions; /* in total */
 };
 
-static struct chain chain_of(const struct gemm_plan *p, const struct accumulation *path,
-                             int accumulator)
+static struct chain chain_of(const struct gemm_plan *p, size_t k_steps, int accumulator)
 {
-    struct chain c = { (double)path->k_steps, (double)INFINITY, 0 };
+    struct chain c = { (double)k_steps, (double)INFINITY, 0 };
     double instructions = 0, tiles = 1;
     if (accumulator != 0 || !(p->promote || p->tile_k)) return c;
     for (int t = 0; t < p->terms; t++)
         if (p->term[t].accumulator == 0) instructions += instructions_of(p, t);
     if (p->tile_k) {
         const size_t tile = divide_up((size_t)p->tile_k, (size_t)p->k_step);
-        tiles = (double)divide_up(path->k_steps, tile);
-        c.k_steps = (double)smaller(path->k_steps, tile);
+        tiles = (double)divide_up(k_steps, tile);
+        c.k_steps = (double)smaller(k_steps, tile);
     }
     if (p->promote) c.most = p->promote;
     c.promotions = tiles * (p->promote ? ceil(c.k_steps * instructions / p->promote) : 1);
     return c;
 }
 
-/* The roundings that a product meets in its accumulator and in its promotions.  The first
-   promotion adds to 0. */
-static struct met accumulator_met(const struct gemm_plan *p,
-                                  const struct accumulation *path, int accumulator)
+/* The roundings that a product meets in its accumulator and in its promotions in a number
+   of k-steps.  The first promotion adds to 0. */
+static struct met steps_met(const struct gemm_plan *p, size_t k_steps, int accumulator)
 {
-    const struct chain c = chain_of(p, path, accumulator);
+    const struct chain c = chain_of(p, k_steps, accumulator);
     struct met all = { 0 }, most = { 0 }, own = { 0 };
     double instructions = 0;
     for (int t = 0; t < p->terms; t++) {
@@ -153,6 +152,24 @@ static struct met accumulator_met(const struct gemm_plan *p,
     }
     const struct met promotions = met_of(larger_double(c.promotions - 1, 0), U);
     return met_add(met_add(all, 1, own), 1, promotions);
+}
+
+/* v of the rounding of a value in FP32 to accumulator 0, which starts from it. */
+static double begin_error(const struct gemm_plan *p)
+{
+    const struct bitcut_format *const c = p->unit[0]->c;
+    return c == &formats[FORMAT_F32] ? 0 : round_error(c, TO_NEAREST_EVEN);
+}
+
+/* The same for a product of a lane, whose sum enters an accumulator again if a remainder
+   follows. */
+static struct met accumulator_met(const struct gemm_plan *p,
+                                  const struct accumulation *path, int accumulator)
+{
+    const struct met own = steps_met(p, path->k_steps, accumulator);
+    if (!path->remaining) return own;
+    return met_add(met_add(own, 1, steps_met(p, path->remaining, accumulator)), 1,
+                   met_of(1, begin_error(p)));
 }
 
 /* --- after the accumulators ------------------------------------------------------- */
@@ -204,15 +221,18 @@ static struct met after_met(const struct gemm_plan *p, const struct accumulation
         met_of(folds_of(p, i) + scalings_of(p, i) + starts_in_slice(p) + additions +
                    scalars_of(alpha, beta),
                U);
-    const double stored = p->order.partial_store ? 1 : 1 + additions;
+    const double stored =
+        p->order.partial_store ? 1 : 1 + additions + (path->remaining > 0);
     return met_add(own, 1, met_of(stored, sums));
 }
 
 /* Additions of sums in all lanes. */
 static double additions_of(const struct gemm_plan *p, const struct accumulation *path)
 {
+    const size_t longest =
+        path->k_steps > path->remaining ? path->k_steps : path->remaining;
     const double lanes = (double)path->lanes,
-                 promotions = chain_of(p, path, 0).promotions;
+                 promotions = chain_of(p, longest, 0).promotions;
     return lanes * (larger_double(promotions, 1) + p->accumulators - 1) - 1;
 }
 
@@ -229,6 +249,13 @@ static double least_of(const struct bitcut_format *f, const struct bitcut_roundi
 static double least_rn(const struct bitcut_format *f)
 {
     return least_of(f, &roundings[ROUND_RN]);
+}
+
+/* The loss of an accumulator that starts from a value in FP32: the value is rounded to
+   its format, and the unit may flush it. */
+static double start_least(const struct bitcut_unit *u)
+{
+    return least_rn(u->c) + (u->flush_inputs ? ldexp(1, format_emin(u->c)) : 0);
 }
 
 /* The loss in an instruction of the unit. */
@@ -258,6 +285,7 @@ static double least_before(const struct gemm_plan *p, const struct accumulation 
     const double each = p->scaling >= BITCUT_SCALING_PROMOTED ? 2 : 1;
     if (p->promote || p->tile_k) all += each * instructions * least_rn(f32);
     all += lanes * p->accumulators * least_rn(f32);
+    if (path->remaining) all += lanes * start_least(p->unit[0]);
     return all + 2 * lanes *
                      (least_rn(p->order.partial_format ? p->order.partial_format : f32));
 }
@@ -279,14 +307,10 @@ bool start_is_scaled(const struct gemm_plan *p)
 static void add_start(struct accumulation_error *e, const struct gemm_plan *p,
                       struct met product)
 {
-    const struct bitcut_format *const c = p->unit[0]->c;
-    const double flushed = p->unit[0]->flush_inputs ? ldexp(1, format_emin(c)) : 0;
     if (!p->start) return;
-    e->start =
-        path_growth(product.all + U +
-                    (c == &formats[FORMAT_F32] ? 0 : round_error(c, TO_NEAREST_EVEN)));
+    e->start = path_growth(product.all + U + begin_error(p));
     e->before +=
-        (1 + e->start) * (least_rn(&formats[FORMAT_F32]) + least_rn(c) + flushed);
+        (1 + e->start) * (least_rn(&formats[FORMAT_F32]) + start_least(p->unit[0]));
 }
 
 /* --- the whole -------------------------------------------------------------------- */
@@ -338,6 +362,7 @@ struct accumulation_error accumulation_error_any(const struct gemm_plan *p, size
     for (size_t from = 1; from <= k || from == 1; from += each ? each : 1) {
         const struct accumulation path = {
             .k_steps = divide_up(smaller(from + each, k), step) + 1,
+            .remaining = divide_up(smaller((size_t)p->order.unroll, k), step),
             .all = 3 * k,
             .lanes = k,
             .additions = k - smaller(k, from)

@@ -10,8 +10,10 @@
    error. */
 struct accumulation {
     size_t k_steps;   /* k-steps of the longest lane of a slice */
+    size_t remaining; /* k-steps of the longest remainder of a slice, whose sum starts
+                         from that of its lanes (unroll); 0: none */
     size_t all;       /* k-steps of all lanes of all slices together */
-    size_t lanes;     /* lanes of slices that have any lane */
+    size_t lanes;     /* lanes of slices that have any lane, and remainders of slices */
     size_t additions; /* largest number of additions of lanes and slices that the sum of
                          one lane meets */
 };
@@ -68,7 +70,8 @@ struct accumulation_error accumulation_error_of(const struct gemm_plan *plan,
 /* The same, valid for every order of k-steps, slices and lanes.  If a product is one of l
    products in a lane, the lane has at most ceil(l / k of a k-step) + 1 k-steps, and the
    product meets at most k - l additions afterwards; the result is the largest error over
-   all l.  Lanes that are added have at least one product each. */
+   all l.  Lanes that are added have at least one product each.  A remainder (unroll) is
+   as long as in the plan's order, at most. */
 struct accumulation_error accumulation_error_any(const struct gemm_plan *plan, size_t k,
                                                  uint32_t alpha, uint32_t beta);
 

@@ -333,6 +333,19 @@ static void see_begin(struct watcher *w, const struct watch_event *e)
     dyadic_set_f32(w->accumulator[0].sums.entry[BUDGET_SUM_START], (uint32_t)e->after);
 }
 
+/* The retained sum continues in accumulator 0. */
+static void see_resume(struct watcher *w, const struct watch_event *e)
+{
+    const struct bitcut_format *const c = w->plan->unit[0]->c, *const f32 =
+                                                                   &formats[FORMAT_F32];
+    struct budget_sums *const x = &w->accumulator[0].sums;
+    budget_sums_add(x, &w->sum[--w->kept]);
+    budget_sums_close_f32(x, BUDGET_SUM_SLICED, (uint32_t)e->after);
+    if (c != f32)
+        drift_round(&x->drift, place_of(c, bitcut_format_convert(c, &roundings[ROUND_RN],
+                                                                 f32, e->after)));
+}
+
 /* What is added is factor * value exactly, in place of the sum times its two factors. */
 static void take_factors(struct budget_sums *sum, const struct watch_event *e)
 {
@@ -435,6 +448,7 @@ void watcher_see(void *context, const struct watch_event *e)
     static void (*const how[])(struct watcher *, const struct watch_event *) = {
         [WATCH_INSTRUCTION] = see_instruction,
         [WATCH_BEGIN] = see_begin,
+        [WATCH_RESUME] = see_resume,
         [WATCH_PROMOTION] = see_promotion,
         [WATCH_SCALING] = see_scaling,
         [WATCH_START] = see_start,

@@ -43,6 +43,7 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
     else if (o->lanes > 1)
         text_add(text, size, "%sk-steps go to %d sums in turn", *text ? ", " : "",
                  o->lanes);
+    if (o->lanes > 1 && o->unroll) text_add(text, size, ", in rounds of %d", o->unroll);
     if (o->slices > 1 || o->lanes > 1)
         text_add(text, size, ", which are added %s", ways[o->reduction]);
     for (int i = 0; i < o->lanes && order_lists_lanes(o); i++)
@@ -51,6 +52,10 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
     if (o->partial_format && (o->slices > 1 || o->lanes > 1))
         text_add(text, size, o->partial_store ? ", from a workspace in %s" : " in %s",
                  o->partial_format->name);
+    if (o->lanes > 1 && o->unroll)
+        text_add(text, size,
+                 "; the remaining k%s are added to their sum one after another",
+                 o->slices > 1 ? " of each slice" : "");
 }
 
 void order_options(char *text, size_t size, const struct bitcut_order *o)
@@ -62,6 +67,7 @@ void order_options(char *text, size_t size, const struct bitcut_order *o)
     text_add(text, size, "%s,lanes=%d,chunk=%d,reduction=%s",
              o->partial_first ? ",partial-first" : "", o->lanes, o->chunk,
              reductions[o->reduction].name);
+    if (o->unroll) text_add(text, size, ",unroll=%d", o->unroll);
     for (int i = 0; i < o->lanes && order_lists_lanes(o); i++)
         text_add(text, size, "%s%d", i ? "." : ",lane-order=", o->lane_order[i]);
     if (o->partial_format)

@@ -34,7 +34,8 @@ static void fill_sums(struct probe_tree *t)
         size_t node = p;
         for (size_t s = x->first[p]; s < x->first[p + 1]; s++) t->part[s] = p;
         t->size[p] = t->real[x->first[p + 1]] - t->real[x->first[p]];
-        for (int i = 0; i < x->adds[p]; i++) {
+        t->before[p] = k_parts_resumes(x, p) ? t->size[kept[count - 1]] : 0;
+        for (int i = 0; i < x->adds[p] + k_parts_resumes(x, p); i++) {
             const size_t other = kept[--count];
             t->parent[node] = t->parent[other] = next;
             t->size[next] = t->size[node] + t->size[other];
@@ -45,13 +46,13 @@ static void fill_sums(struct probe_tree *t)
 }
 
 /* A sum has a higher number than its terms. */
-static size_t meeting(const struct probe_tree *t, size_t x, size_t y)
+static size_t common_sum(const struct probe_tree *t, size_t x, size_t y)
 {
     while (x != y) {
         if (x < y) x = t->parent[x];
         else y = t->parent[y];
     }
-    return t->size[x];
+    return x;
 }
 
 /* --- the whole -------------------------------------------------------------------- */
@@ -66,9 +67,10 @@ enum bitcut_status probe_tree_make(struct probe_tree *t, const struct probe_gues
     t->place = memory_allocate(k, sizeof *t->place);
     t->real = memory_allocate(steps + 1, sizeof *t->real);
     t->part = memory_allocate(steps, sizeof *t->part);
+    t->before = memory_allocate(t->parts.count, sizeof *t->before);
     t->parent = memory_allocate(nodes, sizeof *t->parent);
     t->size = memory_allocate(nodes, sizeof *t->size);
-    if (!t->place || !t->real || !t->part || !t->parent || !t->size) {
+    if (!t->place || !t->real || !t->part || !t->before || !t->parent || !t->size) {
         probe_tree_clear(t);
         return BITCUT_NO_MEMORY;
     }
@@ -83,6 +85,7 @@ void probe_tree_clear(struct probe_tree *t)
     free(t->place);
     free(t->real);
     free(t->part);
+    free(t->before);
     free(t->parent);
     free(t->size);
     *t = (struct probe_tree){ 0 };
@@ -99,8 +102,9 @@ static size_t in_pairs(size_t x, size_t y, size_t products)
     return smaller(size, products - x / size * size);
 }
 
-/* Both in one block, of a sum that began with step `from`. */
-static size_t in_block(const struct probe_tree *t, size_t from, size_t x, size_t y)
+/* Both in one block, of a sum that began with step `from` after `before` products. */
+static size_t in_block(const struct probe_tree *t, size_t from, size_t before, size_t x,
+                       size_t y)
 {
     const size_t block = t->guess.block, step = x / block;
     switch (t->guess.join) {
@@ -109,30 +113,36 @@ static size_t in_block(const struct probe_tree *t, size_t from, size_t x, size_t
         return in_pairs(x % block, y % block, t->real[step + 1] - t->real[step]);
     case PROBE_CUT: break;
     }
-    return t->real[step + 1] - t->real[from];
+    return before + t->real[step + 1] - t->real[from];
 }
 
-/* Both in one sequence, y after x. */
+/* y in a sequence, and x before y in it or in the sum from which it starts. */
 static size_t in_sequence(const struct probe_tree *t, size_t x, size_t y)
 {
     const size_t block = t->guess.block, promote = t->guess.promote / block,
                  part = t->part[y / block], end = t->parts.first[part + 1];
-    size_t from = t->parts.first[part];
+    size_t from = t->parts.first[part], before = t->before[part];
     if (promote) {
         const size_t turn = (y / block - from) / promote, first = from + turn * promote;
-        if (x / block < first)
-            return t->real[smaller(first + promote, end)] - t->real[from];
+        if (turn && x / block < first)
+            return before + t->real[smaller(first + promote, end)] - t->real[from];
+        if (turn) before = 0;
         from = first;
     }
-    if (x / block == y / block) return in_block(t, from, x, y);
-    if (t->guess.join == PROBE_EXACT) return t->real[y / block] - t->real[from] + 1;
-    return t->real[y / block + 1] - t->real[from];
+    if (x / block == y / block) return in_block(t, from, before, x, y);
+    if (t->guess.join == PROBE_EXACT)
+        return before + t->real[y / block] - t->real[from] + 1;
+    return before + t->real[y / block + 1] - t->real[from];
 }
 
 size_t probe_tree_below(const struct probe_tree *t, size_t i, size_t j)
 {
-    const size_t x = t->place[i], y = t->place[j], block = t->guess.block;
-    const size_t part_x = t->part[x / block], part_y = t->part[y / block];
-    if (part_x != part_y) return meeting(t, part_x, part_y);
-    return x < y ? in_sequence(t, x, y) : in_sequence(t, y, x);
+    const size_t own[] = { t->place[i], t->place[j] };
+    const size_t x = own[own[0] > own[1]], y = own[own[0] < own[1]],
+                 part_x = t->part[x / t->guess.block],
+                 part_y = t->part[y / t->guess.block];
+    if (part_x == part_y) return in_sequence(t, x, y);
+    const size_t sum = common_sum(t, part_x, part_y);
+    return t->before[part_y] && sum == t->parent[part_y] ? in_sequence(t, x, y)
+                                                         : t->size[sum];
 }

@@ -30,8 +30,9 @@ struct probe_tree {
     size_t *place;        /* [k]: position in the order, with padding counted */
     size_t *real;         /* [steps + 1]: products before a step, without padding */
     size_t *part;         /* [steps]: the sequence of the step */
+    size_t *before;       /* [count]: products in the sum from which a sequence starts */
     size_t *parent; /* [2 count]: sequences, then sums of them: the node to which each is
-                       added */
+                       added, or which begins with it */
     size_t *size;   /* [2 count]: products of each */
 };
 

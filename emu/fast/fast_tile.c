@@ -389,12 +389,30 @@ static void clear_sums(struct tile *t, size_t sets)
             memset(panel_sums(t, set, p), 0, t->rows * columns * sizeof *t->sums);
 }
 
-/* Compute a sequence: one lane of a slice. */
+/* Whether accumulators can start from any sum in FP32: kernels of scalar units hold them
+   as they are. */
+static bool can_resume(const struct tile *t)
+{
+    return (t->rule.method == FAST_CHAIN || t->rule.method == FAST_MULTIPLY_ADD) &&
+           t->unit_exponent == 0 && !t->job->schedule.promotes;
+}
+
+/* Start accumulator 0 from the sums that were retained last. */
+static void resume_sums(struct tile *t)
+{
+    const size_t last = total_set(t->job) + (size_t)--t->kept,
+                 bytes = t->rows * (size_t)t->kernels->columns * sizeof *t->sums;
+    for (size_t p = 0; p < panel_count(t); p++)
+        memcpy(panel_sums(t, 0, p), panel_sums(t, last, p), bytes);
+}
+
+/* Compute a sequence: one lane of a slice, or the k that its lanes do not share. */
 static void tile_sequence(struct tile *t, size_t sequence)
 {
     const struct k_parts *order = &t->job->parts;
     const size_t from = order->first[sequence], to = order->first[sequence + 1];
     clear_sums(t, slice_sets(t->job));
+    if (k_parts_resumes(order, sequence)) resume_sums(t);
     for (size_t s = from; s < to && !progress_stopped(t->job->progress);
          s += t->job->schedule.tile)
         tile_of_k(t, s, smaller(s + t->job->schedule.tile, to));
@@ -426,7 +444,7 @@ bool fast_tile(const struct job *job, void *scratch, size_t i0, size_t j0)
                       .cols = smaller(FAST_COLUMNS, job->n - j0) };
     const bool taken = fast_rule_make(&t.rule, t.unit);
     assert(taken);
-    if (!taken || !tile_fits(&t)) return false;
+    if (!taken || !tile_fits(&t) || (job->parts.resumes && !can_resume(&t))) return false;
     lay_out(&t, scratch, job);
     unit_order(t.at, t.unit->k, t.unit->order);
     /* With c_last, a partial sum is added to an accumulator and cleared again. */

@@ -68,7 +68,7 @@ static bool same_order(const struct bitcut_order *x, const struct bitcut_order *
            x->balance_tail == y->balance_tail && x->lanes == y->lanes &&
            x->chunk == y->chunk && x->reduction == y->reduction &&
            x->partial_format == y->partial_format &&
-           x->partial_store == y->partial_store &&
+           x->partial_store == y->partial_store && x->unroll == y->unroll &&
            !memcmp(x->lane_order, y->lane_order, sizeof x->lane_order);
 }
 

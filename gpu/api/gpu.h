@@ -137,8 +137,9 @@ static inline bool gpu_kernel_splits(const struct gpu_kernel *kernel)
 const struct bitcut_unit *gpu_kernel_unit(const struct gpu_kernel *kernel,
                                           const struct gpu_device *device);
 
-/* Whether devices can round as the plan or the GEMM asks.  BITCUT_UNSUPPORTED: a part is
-   rounded STOCHASTIC. */
+/* Whether devices can round, and start sums, as the plan or the GEMM asks.
+   BITCUT_UNSUPPORTED: a part is rounded STOCHASTIC; or the order of k has an unrolled
+   loop. */
 enum bitcut_status gpu_plan_takes_rounding(const struct gemm_plan *p, struct fault *f);
 enum bitcut_status gpu_takes_rounding(const struct bitcut_gemm *g, struct fault *f);
 

@@ -148,6 +148,10 @@ enum bitcut_status gpu_plan_takes_rounding(const struct gemm_plan *p, struct fau
         return fault_set(f, BITCUT_UNSUPPORTED,
                          "devices do not round only the stored sums of slices "
                          "(partial-store); use the emulator");
+    if (p->order.unroll)
+        return fault_set(f, BITCUT_UNSUPPORTED,
+                         "devices do not add remaining k to a sum of lanes (unroll); use "
+                         "the emulator");
     if (p->sum_rounding) return refuse_sums(f);
     return refuse_if(split_is_stochastic(&p->split_a) || split_is_stochastic(&p->split_b),
                      f);

@@ -47,6 +47,7 @@ const struct configuration_field configuration_fields[] = {
       0, 0, "halve" },
     { "lanes", "lanes", CONFIGURATION_NUMBER, AT_BOTH(order.lanes), 1, 0, NULL },
     { "chunk", "chunk", CONFIGURATION_NUMBER, AT_BOTH(order.chunk), 0, 0, "turn" },
+    { "unroll", "unroll", CONFIGURATION_NUMBER, AT_BOTH(order.unroll), 0, 0, NULL },
     { "lane-order", "lane_order", CONFIGURATION_LANES, AT_BOTH(order.lane_order), 0, 0,
       NULL },
     { "reduction", "reduction", CONFIGURATION_REDUCTION, AT_BOTH(order.reduction), 0, 2,

@@ -42,6 +42,7 @@ struct cut {
     size_t each;                /* largest number of tiles in a slice               */
     size_t length;              /* length of a slice that is cut by k; 0: cut by tiles */
     size_t half;                /* length of the last slice but one, if it differs  */
+    size_t round;               /* k of a round of an unrolled loop; 0: no such loop */
     bool partial_first;
 };
 
@@ -67,6 +68,8 @@ static struct cut cut_make(const struct bitcut_order *o, size_t k, size_t step)
                      .tile = part_of(k, o->tile, step),
                      .turn = part_of(k, o->chunk, step),
                      .lanes = o->lanes ? (size_t)o->lanes : 1,
+                     .round =
+                         o->lanes > 1 ? divide_up((size_t)o->unroll, step) * step : 0,
                      .partial_first = o->partial_first && k };
     const size_t unit = o->cut ? smaller((size_t)o->cut, k) : c.tile;
     if (!k) return c;
@@ -82,9 +85,10 @@ static struct cut cut_make(const struct bitcut_order *o, size_t k, size_t step)
     return c;
 }
 
-/* The first k of a slice and its end, and the length of its first tile. */
+/* The first k of a slice and its end, the end of the k that its lanes share, and the
+   length of its first tile. */
 struct slice {
-    size_t from, end, first;
+    size_t from, end, shared, first;
 };
 
 /* The first k of slice i, if slices are cut by k. */
@@ -94,9 +98,10 @@ static size_t slice_from(const struct cut *c, size_t i)
     return smaller(i * c->length, c->k + moved) - moved;
 }
 
-static struct slice slice_at(const struct cut *c, size_t i)
+/* Slice i without the end of the k that its lanes share. */
+static struct slice slice_cut(const struct cut *c, size_t i)
 {
-    struct slice s = { 0, c->k, c->tile };
+    struct slice s = { .end = c->k, .first = c->tile };
     const size_t rest = c->partial_first ? c->k % c->tile : 0;
     if (c->length) {
         s.from = slice_from(c, i);
@@ -109,6 +114,13 @@ static struct slice slice_at(const struct cut *c, size_t i)
     if (i) s.from = i * size - short_by;
     else s.first = c->tile - short_by;
     s.end = smaller((i + 1) * size - short_by, c->k);
+    return s;
+}
+
+static struct slice slice_at(const struct cut *c, size_t i)
+{
+    struct slice s = slice_cut(c, i);
+    s.shared = s.end - (c->round ? (s.end - s.from) % c->round : 0);
     return s;
 }
 
@@ -186,7 +198,7 @@ static void add_turn(struct k_parts *x, const struct cut *c, const struct slice 
         const size_t tile = at / c->tile;
         const size_t from = tile_from(c, s, tile) + at % c->tile,
                      end = tile_from(c, s, tile + 1);
-        if (from < end) add_step(x, c, from, end);
+        if (from < end && from < s->shared) add_step(x, c, from, end);
     }
 }
 
@@ -196,7 +208,7 @@ static bool add_lane(struct k_parts *x, const struct cut *c, size_t slice, size_
 {
     const struct slice s = slice_at(c, slice);
     x->first[x->count] = x->steps;
-    if (c->lanes == 1 && !x->element) x->steps += divide_up(s.end - s.from, c->step);
+    if (c->lanes == 1 && !x->element) x->steps += divide_up(s.shared - s.from, c->step);
     else
         for (size_t q = lane * c->turn; q < c->each * c->tile; q += c->lanes * c->turn)
             add_turn(x, c, &s, q);
@@ -227,27 +239,48 @@ static size_t list_lanes(size_t *lane, const struct cut *c, const struct bitcut_
     return count;
 }
 
+/* End a sequence, to whose sum `adds` sums of the same slice are added; then, if it is
+   the last sequence of the slice, `others` sums of slices. */
+static void end_sequence(struct k_parts *x, int adds, bool last, int others)
+{
+    if (x->stored) x->stored[x->count] = last ? (uint8_t)(adds + 1) : 0;
+    x->adds[x->count++] = (uint8_t)(adds + (last ? others : 0));
+}
+
+/* Add the sequence of the k of a slice that its lanes do not share. */
+static void add_remainder(struct k_parts *x, const struct cut *c, const struct slice *s,
+                          bool resumes)
+{
+    x->first[x->count] = x->steps;
+    x->resumes[x->count] = resumes;
+    for (size_t from = s->shared; from < s->end; from += c->step)
+        add_step(x, c, from, s->end);
+}
+
 static void add_slice(struct k_parts *x, const struct cut *c,
                       const struct bitcut_order *o, size_t slice, size_t *lane)
 {
     const enum bitcut_reduction how = o->reduction;
+    const struct slice s = slice_at(c, slice);
     const size_t count = list_lanes(lane, c, o, slice);
+    const int others = adds_after(how, slice, c->slices);
     for (size_t n = 0, i = first_sum(how, count); n < count;
          n++, i = next_sum(how, i, count)) {
-        const bool last = n + 1 == count;
-        int adds = adds_after(how, i, count);
         add_lane(x, c, slice, lane[i]);
-        if (x->stored) x->stored[x->count] = last ? (uint8_t)(adds + 1) : 0;
-        if (last) adds += adds_after(how, slice, c->slices);
-        x->adds[x->count++] = (uint8_t)adds;
+        if (x->resumes) x->resumes[x->count] = false;
+        end_sequence(x, adds_after(how, i, count), n + 1 == count && s.shared == s.end,
+                     others);
     }
+    if (s.shared == s.end) return;
+    add_remainder(x, c, &s, count > 0);
+    end_sequence(x, 0, true, others);
 }
 
 static int most_kept(const struct k_parts *x)
 {
     int kept = 0, most = 0;
     for (size_t i = 0; i < x->count; i++) {
-        kept += 1 - x->adds[i];
+        kept += 1 - x->adds[i] - k_parts_resumes(x, i);
         if (kept > most) most = kept;
     }
     return most;
@@ -262,14 +295,16 @@ static bool allocate(struct k_parts *x, const struct cut *c, const struct bitcut
     const size_t steps =
         c->length ? c->slices * divide_up(c->length, c->step) : divide_up(c->k, c->step);
     size_t parts, elements;
-    if (!size_multiply(&parts, c->slices, c->lanes) || parts > steps) parts = steps;
+    if (!size_multiply(&parts, c->slices, c->lanes + (c->round > 0)) || parts > steps)
+        parts = steps;
     x->first = memory_allocate(parts + 1, sizeof *x->first);
     x->adds = memory_allocate(parts, sizeof *x->adds);
     if (o->partial_store) x->stored = memory_allocate(parts, sizeof *x->stored);
+    if (c->round) x->resumes = memory_allocate(parts, sizeof *x->resumes);
     if (moved && size_multiply(&elements, steps, c->step))
         x->element = memory_allocate(elements, sizeof *x->element);
     return x->first && x->adds && (x->stored || !o->partial_store) &&
-           (x->element || !moved);
+           (x->resumes || !c->round) && (x->element || !moved);
 }
 
 enum bitcut_status k_parts_make(struct k_parts *x, const struct bitcut_order *order,
@@ -295,6 +330,7 @@ enum bitcut_status k_parts_make(struct k_parts *x, const struct bitcut_order *or
 void k_parts_clear(struct k_parts *x)
 {
     free(x->element);
+    free(x->resumes);
     free(x->stored);
     free(x->adds);
     free(x->first);

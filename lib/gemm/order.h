@@ -35,11 +35,20 @@ struct k_parts {
     uint8_t *stored; /* [count]: if sums of slices are stored in another format: after
                         how many of these additions, and one more, the sum is the sum of
                         a slice; 0: it is not.  NULL: sums are not stored            */
+    bool *resumes;   /* [count]: whether the accumulators of a sequence start from the
+                        latest retained sum, which is then no longer retained, instead of
+                        +0; NULL: none does                                           */
     int kept;        /* largest number of sums retained at a time                     */
     size_t *element; /* [steps k of a step]: the k at each position, SIZE_MAX: none, so
                         +0; NULL: every k is at its own position, and positions from k on
                         are +0                                                        */
 };
+
+/* Whether accumulators of a sequence start from the latest retained sum. */
+static inline bool k_parts_resumes(const struct k_parts *x, size_t sequence)
+{
+    return x->resumes && x->resumes[sequence];
+}
 
 /* Make the order of `k` elements in steps of `step` from an order that gemm_take()
    accepted.  BITCUT_NO_MEMORY leaves *x cleared. */

@@ -53,7 +53,7 @@ static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct faul
                          "unknown value of an enumeration in the GEMM");
     if (!is_open_or_to(g->promote, INT32_MAX) || !is_open_or_to(g->tile_k, INT32_MAX) ||
         o->slices < 0 || o->tile < 0 || o->cut < 0 || o->balance_tail < 0 ||
-        o->lanes < 0 || o->chunk < 0)
+        o->lanes < 0 || o->chunk < 0 || o->unroll < 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "counts must not be negative");
     if (!order_is_sound(o))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
@@ -143,6 +143,7 @@ static struct bitcut_order order_of(struct bitcut_order o)
     if (!o.lanes) o.lanes = 1;
     if (o.partial_format == &formats[FORMAT_F32]) o.partial_format = NULL;
     o.partial_store &= o.partial_format != NULL;
+    if (o.lanes == 1) o.unroll = 0;
     return o;
 }
 
@@ -308,6 +309,24 @@ static enum bitcut_status check_carried(const struct gemm_plan *p,
     return BITCUT_OK;
 }
 
+/* Check that the accumulator can start from the sum of the lanes, in an unrolled loop. */
+static enum bitcut_status check_unroll(const struct gemm_plan *p, struct fault *f)
+{
+    bool plain = p->accumulators == 1 && !p->recipe->zeroed &&
+                 (p->integer || !integer_products(p, 0));
+    for (int i = 0; i < p->terms; i++) plain &= !p->term[i].scaled;
+    if (!p->order.unroll) return BITCUT_OK;
+    if (!plain)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "unroll requires a recipe whose only accumulator can start from "
+                         "a sum, such as plain; %s has another one",
+                         p->recipe->name);
+    if (p->order.partial_first)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "unroll and partial-first cannot be combined");
+    return BITCUT_OK;
+}
+
 /* Whether only the direction of the rule matters, so that a unit can round by it. */
 static bool is_rule_of_sums(const struct bitcut_rounding *r)
 {
@@ -324,6 +343,7 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm
         recipe_takes(g->recipe, &p.split_a, &p.split_b, p.dropped_term, f);
     if (status == BITCUT_OK) status = check_tiles(&p, f);
     if (status == BITCUT_OK) status = check_scales(&p, g, f);
+    if (status == BITCUT_OK) status = check_unroll(&p, f);
     if (status == BITCUT_OK && p.order.partial_format &&
         !format_is_result(p.order.partial_format))
         status =

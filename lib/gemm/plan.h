@@ -54,7 +54,8 @@ struct gemm_plan {
                                   both                                                */
     int promote, tile_k;       /* as in struct bitcut_recipe                        */
     struct bitcut_order order; /* slices and lanes are at least 1; partial_format: NULL if
-                                  f32; partial_store: only with partial_format      */
+                                  f32; partial_store: only with partial_format; unroll:
+                                  only with several lanes                           */
     enum bitcut_start start;
     enum bitcut_scaling scaling;
     unsigned char epilogue[BITCUT_EPILOGUE_MAX];
@@ -93,8 +94,9 @@ bool gemm_equilibrates(const struct bitcut_gemm *g);
    BITCUT_BAD_ARGUMENT says what does not fit together: a GEMM of integers has something
    that only FP32 sums have, or the other way round; the recipe cannot use such parts
    (recipe_takes()); it scales or clears accumulators between tiles, and there are no
-   tiles, or a promotion interval is set too; equilibrated parts overflow; or sums of
-   integers over the k of a slice may overflow. */
+   tiles, or a promotion interval is set too; equilibrated parts overflow; sums of
+   integers over the k of a slice may overflow; or the order has an unrolled loop, and the
+   recipe's accumulator cannot start from a sum. */
 enum bitcut_status gemm_plan_make(struct gemm_plan *plan, const struct bitcut_gemm *g,
                                   const struct bitcut_format *a,
                                   const struct bitcut_format *b, struct fault *f);

@@ -540,7 +540,7 @@ def described(g) -> dict:
             "scaling": _tables._read("scalings")[g.scaling]["name"],
             "promote": g.promote, "tile_k": g.tile_k, "split_k": o.slices, "tile": o.tile,
             "partial_first": o.partial_first, "cut": o.cut, "balance_tail": o.balance_tail, "lanes": o.lanes,
-            "chunk": o.chunk, "reduction": _tables._read("reductions")[o.reduction]["name"],
+            "chunk": o.chunk, "unroll": o.unroll, "reduction": _tables._read("reductions")[o.reduction]["name"],
             "lane_order": ".".join(map(str, o.lane_order[:o.lanes])) if any(o.lane_order) else None,
             "partial_format": name_of(o.partial_format) or "f32",
             "partial_store": o.partial_store, "alpha": _number(g.alpha),

@@ -7,6 +7,7 @@
 #include "lib/input/source.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
+#include "lib/number/hostfp.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -290,6 +291,7 @@ static void vary(struct bitcut_gemm *g, uint64_t *rng)
 {
     static const int sums[] = { FORMAT_F32, FORMAT_F32, FORMAT_F32, FORMAT_F16,
                                 FORMAT_BF16 };
+    struct gemm_plan plan;
     g->order = (struct bitcut_order){
         .slices = test_between(rng, 0, 4),
         .tile = test_between(rng, 0, 3) * 12,
@@ -301,6 +303,7 @@ static void vary(struct bitcut_gemm *g, uint64_t *rng)
         .reduction = (enum bitcut_reduction)test_between(rng, 0, 3),
         .partial_format = &formats[sums[test_between(rng, 0, 4)]],
         .partial_store = test_between(rng, 0, 1),
+        .unroll = test_between(rng, 0, 1) * test_between(rng, 1, 40),
     };
     g->equilibrate = test_between(rng, 0, 3) == 0;
     if (gemm_equilibrates(g) && g->order.partial_format == &formats[FORMAT_F16])
@@ -308,6 +311,7 @@ static void vary(struct bitcut_gemm *g, uint64_t *rng)
     if (test_between(rng, 0, 2) == 0) g->promote = test_between(rng, 0, 3);
     if (test_between(rng, 0, 3) == 0) g->dropped_term = test_between(rng, 0, 1);
     if (test_between(rng, 0, 3) == 0) g->tile_k = test_between(rng, 0, 64);
+    if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK) g->order.unroll = 0;
     if (test_between(rng, 0, 1)) return;
     g->alpha = (uint32_t)test_between(rng, 0x3e000000, 0x41800000);
     g->beta = (uint32_t)test_between(rng, 0x3e000000, 0x41800000) | 0x80000000;
@@ -333,6 +337,43 @@ START_TEST(no_error_beyond_apriori)
             }
     ck_assert_int_gt(count, 300);
     ck_assert_int_gt(applies, count / 2);
+}
+END_TEST
+
+/* The longest lane and the longest remainder, by hand. */
+START_TEST(remainders_are_counted)
+{
+    static const struct {
+        struct bitcut_order order;
+        size_t k, k_steps, remaining, lanes, additions;
+    } rows[] = {
+        { { .lanes = 2, .unroll = 8 }, 36, 16, 4, 3, 1 },
+        { { .lanes = 2, .unroll = 8 }, 32, 16, 0, 2, 1 },
+        { { .lanes = 2, .unroll = 8 }, 7, 7, 0, 1, 0 },
+        { { .lanes = 4, .unroll = 8, .slices = 2, .cut = 17 }, 30, 4, 5, 10, 4 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct bitcut_gemm g = gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", NULL));
+        struct gemm_plan plan;
+        struct accumulation path;
+        g.order = rows[i].order;
+        ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
+        ck_assert_int_eq(accumulation_of(&path, &plan, rows[i].k), BITCUT_OK);
+        ck_assert_uint_eq(path.k_steps, rows[i].k_steps);
+        ck_assert_uint_eq(path.remaining, rows[i].remaining);
+        ck_assert_uint_eq(path.all, rows[i].k);
+        ck_assert_uint_eq(path.lanes, rows[i].lanes);
+        ck_assert_uint_eq(path.additions, rows[i].additions);
+        struct hostfp mode;
+        hostfp_enter(&mode);
+        const struct accumulation_error e = accumulation_error_of(&plan, &path, F32_ONE, 0);
+        hostfp_leave(&mode);
+        /* a rounding for each step of both, and each addition */
+        const double meets =
+            (double)(rows[i].k_steps + rows[i].remaining + rows[i].additions);
+        ck_assert_double_ge(e.term[0], meets * 0x1p-24);
+        ck_assert_double_le(e.term[0], (meets + 2) * 0x1p-24);
+    }
 }
 END_TEST
 
@@ -559,5 +600,5 @@ START_TEST(other_generations)
 END_TEST
 
 TEST_MAIN("bound", limits_of_constants, splits_by_hand, elements_keep_as_much,
-          constants_by_hand, two_parts_by_hand, no_error_beyond_apriori,
+          constants_by_hand, two_parts_by_hand, no_error_beyond_apriori, remainders_are_counted,
           no_error_beyond_rows, sharp_bounds, other_generations)

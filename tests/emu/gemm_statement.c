@@ -522,6 +522,25 @@ static size_t deal(struct step *to, const struct asked *g, size_t k)
     return count;
 }
 
+/* A loop unrolled by rounds: so many k of a slice are no whole round, and the steps that
+   hold these are of no lane, but of the loop after it. */
+enum { AFTER_ROUNDS = 1 << 30 };
+
+static void take_from_lanes(struct step *steps, const struct asked *g, size_t count)
+{
+    if (!g->order.unroll || g->order.lanes < 2) return;
+    const size_t round = whole_steps(g, g->order.unroll);
+    for (size_t i = 0; i < count;) {
+        size_t end = i, length = 0, seen = 0;
+        for (; end < count && steps[end].slice == steps[i].slice; end++)
+            length += steps[end].count;
+        for (; i < end; i++) {
+            if (seen >= length / round * round) steps[i].lane = AFTER_ROUNDS;
+            seen += steps[i].count;
+        }
+    }
+}
+
 /* The parts of the steps of a lane, one after the other, each padded with +0; returns how
    many k that are. */
 static size_t gather(struct line *to, const struct asked *g, const struct line *from,
@@ -606,37 +625,67 @@ static uint32_t reduced(const struct asked *g, uint32_t *x, size_t count)
     return sum;
 }
 
+/* What the sums of a GEMM share: its steps, and what is added to the first of them. */
+struct dealt {
+    const struct asked *g;
+    const struct output *o;
+    const struct line *a, *b;
+    struct step steps[STEPS_MAX];
+    size_t count;
+    bool in_sum; /* the addend is added to a sum; if not, the accumulator starts from it */
+    uint32_t addend;
+};
+
+/* The sum of a lane of a slice, from *start on if there is one, as it is kept.  False: it
+   has no steps. */
+static bool lane_run(uint32_t *sum, const struct dealt *x, const uint32_t *start,
+                     size_t slice, size_t lane, bool first)
+{
+    struct line own_a, own_b;
+    const size_t own =
+        gather(&own_a, x->g, x->a, x->steps, x->count, slice, lane);
+    gather(&own_b, x->g, x->b, x->steps, x->count, slice, lane);
+    if (!own) return false;
+    if (first && !x->in_sum) start = &x->addend;
+    *sum = slice_run(x->g, x->o, start, &own_a, &own_b, 0, own);
+    if (first && x->in_sum) *sum = statement_add(x->g, *sum, x->addend);
+    *sum = sum_kept(x->g, *sum);
+    return true;
+}
+
+/* The lanes of a slice, and then what is after the rounds. */
+static uint32_t slice_sum(const struct dealt *x, size_t slice)
+{
+    const struct asked *const g = x->g;
+    const bool begins = g->start && !slice;
+    uint32_t lane[STEPS_MAX], sum, all;
+    size_t lanes = 0;
+    for (size_t l = 0; l < (size_t)g->order.lanes && l < STEPS_MAX; l++)
+        lanes += lane_run(&lane[lanes], x, NULL, slice, lane_at(g, l),
+                          begins && !lane_at(g, l));
+    all = reduced(g, lane, lanes);
+    if (lane_run(&sum, x, lanes ? &all : NULL, slice, AFTER_ROUNDS, begins && !lanes))
+        all = sum;
+    return g->order.partial_store ? sum_stored(g, all) : all;
+}
+
 /* Lanes of each slice, then slices; what has no step does not exist. */
 static uint32_t slices_run(const struct asked *g, const struct output *o,
                            const struct line *a, const struct line *b, size_t k)
 {
-    const bool in_sum =
-        g->start == BITCUT_START_SLICE_C || g->start == BITCUT_START_SLICE_BIAS;
-    const uint32_t addend = g->start ? statement_start(g, o->p, o->i, o->j) : 0;
-    struct step steps[STEPS_MAX];
-    struct line own_a, own_b;
+    static struct dealt x;
     uint32_t slice[STEPS_MAX];
-    const size_t count = deal(steps, g, k);
-    const size_t slices = count ? steps[count - 1].slice + 1 : 0;
-    for (size_t s = 0; s < slices; s++) {
-        uint32_t lane[STEPS_MAX];
-        size_t lanes = 0;
-        for (size_t l = 0; l < (size_t)g->order.lanes && l < STEPS_MAX; l++) {
-            const size_t own = gather(&own_a, g, a, steps, count, s, lane_at(g, l));
-            gather(&own_b, g, b, steps, count, s, lane_at(g, l));
-            if (!own) continue;
-            const bool first = g->start && !s && !lane_at(g, l);
-            uint32_t v = slice_run(g, o, first && !in_sum ? &addend : NULL, &own_a,
-                                   &own_b, 0, own);
-            if (first && in_sum) v = statement_add(g, v, addend);
-            lane[lanes++] = sum_kept(g, v);
-        }
-        slice[s] = reduced(g, lane, lanes);
-        if (g->order.partial_store) slice[s] = sum_stored(g, slice[s]);
-    }
+    x = (struct dealt){ .g = g, .o = o, .a = a, .b = b };
+    x.in_sum =
+        g->start == BITCUT_START_SLICE_C || g->start == BITCUT_START_SLICE_BIAS;
+    x.addend = g->start ? statement_start(g, o->p, o->i, o->j) : 0;
+    x.count = deal(x.steps, g, k);
+    take_from_lanes(x.steps, g, x.count);
+    const size_t slices = x.count ? x.steps[x.count - 1].slice + 1 : 0;
+    for (size_t s = 0; s < slices; s++) slice[s] = slice_sum(&x, s);
     if (!slices && g->start) /* no products */
-        return in_sum ? addend
-                      : accumulated(g, 0, convert(held_by(g, 0), RN, F32, addend));
+        return x.in_sum ? x.addend
+                        : accumulated(g, 0, convert(held_by(g, 0), RN, F32, x.addend));
     return reduced(g, slice, slices);
 }
 

@@ -78,14 +78,14 @@ static void check_same(const struct task *t, const struct problem *p, const uint
         if (got[i] == want[i]) continue;
         ck_abort_msg("%s on %s %s, %s, class %s, state %" PRIx64
                      ", %zu x %zu x %zu, slices %d, "
-                     "tile %d, partial_first %d, lanes %d, turn %d, reduction %d, "
+                     "tile %d, partial_first %d, lanes %d, turn %d, unroll %d, reduction %d, "
                      "promote %d, tile_k "
                      "%d, threads %d: (%zu, %zu) got %08" PRIx32 " (%a), want "
                      "%08" PRIx32 " (%a)",
                      g->recipe->name, g->unit->name, where.change, level->name,
                      where.kind, where.seed, p->m, p->n, p->k, g->order.slices,
                      g->order.tile, g->order.partial_first, g->order.lanes, g->order.chunk,
-                     (int)g->order.reduction, g->promote, g->tile_k, t->threads, i / p->n,
+                     g->order.unroll, (int)g->order.reduction, g->promote, g->tile_k, t->threads, i / p->n,
                      i % p->n, got[i], format_to_double(f32(), got[i]), want[i],
                      format_to_double(f32(), want[i]));
     }
@@ -378,6 +378,7 @@ static void recipe_check(const struct bitcut_recipe *r, const struct bitcut_unit
         g->order.partial_store = test_between(state, 0, 1);
         for (int i = 0; i < g->order.lanes && g->order.tile % 2; i++)
             g->order.lane_order[i] = (unsigned char)(g->order.lanes - 1 - i);
+        if (!g->order.partial_first) g->order.unroll = test_between(state, 0, 40);
     }
     if (test_between(state, 0, 3) == 0) g->promote = test_between(state, 0, 5);
     if (test_between(state, 0, 2) == 0) g->tile_k = test_between(state, 0, 80);

@@ -117,6 +117,9 @@ static void order_draw(struct bitcut_order *o, uint64_t *rng)
     o->partial_format = test_between(rng, 0, 1) ? NULL : &formats[sums[test_between(rng, 0, 3)]];
     o->partial_store = test_between(rng, 0, 1);
     if (!test_between(rng, 0, 3)) lane_order_draw(o, rng);
+    if (test_between(rng, 0, 1)) return;
+    o->unroll = parts[test_between(rng, 0, 5)];
+    o->partial_first &= !o->unroll || o->lanes == 1;
 }
 
 /* Another split for one side, if the recipe and the unit take it. */
@@ -156,6 +159,7 @@ static void options_draw(struct asked *g, uint64_t *rng)
         g->promote = promotes[test_between(rng, 0, 3)];
         order_draw(&g->order, rng);
         if (test_between(rng, 0, 1)) g->tile_k = tiles[test_between(rng, 0, 3)];
+        if (asked_check(g, NULL) != BITCUT_OK) g->order.unroll = 0;
         if (asked_check(g, NULL) != BITCUT_OK) g->promote = row.promote;
         if (!test_between(rng, 0, 2)) side_draw(g, &g->split_a, rng);
         if (!test_between(rng, 0, 2)) side_draw(g, &g->split_b, rng);

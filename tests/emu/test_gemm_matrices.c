@@ -256,6 +256,16 @@ static void many_listed(struct bitcut_gemm *g)
     for (int i = 0; i < BITCUT_LANE_ORDER_MAX; i++)
         g->order.lane_order[i] = (unsigned char)(15 - i);
 }
+static void unroll(struct bitcut_gemm *g) { g->order.unroll = -1; }
+static void unroll_first(struct bitcut_gemm *g)
+{
+    g->order.lanes = 2, g->order.unroll = 4, g->order.partial_first = true;
+}
+static void unroll_two(struct bitcut_gemm *g)
+{
+    g->order.lanes = 2, g->order.unroll = 4, g->recipe = &recipes[RECIPE_OOTOMO];
+    g->unit = unit_find("hopper/mma.m16n8k16.f32.f16", NULL);
+}
 static void layout(struct bitcut_gemm *g) { g->d.layout = (enum bitcut_layout)2; }
 static void parts(struct bitcut_gemm *g) { g->a.prepared = g; }
 static void too_wide(struct bitcut_gemm *g) { g->a.format = &formats[FORMAT_F64]; }
@@ -302,6 +312,9 @@ static const struct {
     { lane_twice, "lane_order" },
     { lane_beyond, "lane_order" },
     { many_listed, "lane_order" },
+    { unroll, "negative" },
+    { unroll_first, "unroll and partial-first cannot be combined" },
+    { unroll_two, "whose only accumulator can start from a sum, such as plain; ootomo" },
     { layout, "enumeration" },
     { parts, "device" },
     { too_wide, "A cannot have the format f64" },
@@ -394,7 +407,8 @@ END_TEST
 
 /* --- the order of k ------------------------------------------------------------------- */
 
-/* Sequences by hand: k of each step, -1 for none, steps divided by '|'. */
+/* Sequences by hand: k of each step, - for none, sequences divided by '|', or by '+' if one
+   starts from the latest retained sum. */
 static const struct {
     struct bitcut_order order;
     size_t k, step;
@@ -509,6 +523,36 @@ static const struct {
       "1|0",
       "01",
       1 },
+    { { .lanes = 2, .unroll = 8 }, 12, 1, "0,2,4,6|1,3,5,7+8,9,10,11", "010", 1 },
+    { { .lanes = 2, .unroll = 8 }, 8, 1, "0,2,4,6|1,3,5,7", "01", 1 },
+    { { .lanes = 2, .unroll = 8 }, 7, 1, "0,1,2,3,4,5,6", "0", 1 },
+    { { .lanes = 2, .unroll = 100 }, 5, 2, "0 1,2 3,4 -", "0", 1 },
+    { { .unroll = 2 }, 5, 1, "0,1,2,3,4", "0", 1 },
+    { { .lanes = 2, .unroll = 3 }, 11, 2, "0 1,4 5|2 3,6 7+8 9,10 -", "010", 1 },
+    { { .lanes = 2, .chunk = 8, .unroll = 4 }, 6, 1, "0,1,2,3+4,5", "00", 1 },
+    { { .lanes = 3, .unroll = 4 }, 9, 1, "0,3,6|1,4,7|2,5+8", "0110", 1 },
+    { { .slices = 2, .cut = 5, .lanes = 2, .unroll = 4 },
+      10,
+      1,
+      "0,2|1,3+4|5,7|6,8+9",
+      "010011",
+      2 },
+    { { .slices = 2, .tile = 6, .balance_tail = 2, .lanes = 2, .unroll = 3 },
+      10,
+      1,
+      "0,2,4|1,3,5|6,8|7+9",
+      "01011",
+      2 },
+    { { .slices = 2,
+        .cut = 5,
+        .lanes = 2,
+        .unroll = 2,
+        .reduction = BITCUT_DESCENDING },
+      6,
+      1,
+      "5|1,3|0,2+4",
+      "0011",
+      2 },
 };
 
 static void describe(char *steps, char *adds, const struct k_parts *x, size_t k,
@@ -516,7 +560,11 @@ static void describe(char *steps, char *adds, const struct k_parts *x, size_t k,
 {
     for (size_t s = 0; s < x->count; s++) {
         for (size_t i = x->first[s]; i < x->first[s + 1]; i++) {
-            steps += sprintf(steps, "%s", i > x->first[s] ? "," : s ? "|" : "");
+            steps += sprintf(steps, "%s",
+                             i > x->first[s]           ? ","
+                             : k_parts_resumes(x, s) ? "+"
+                             : s                       ? "|"
+                                                       : "");
             for (size_t p = i * step; p < (i + 1) * step; p++) {
                 const size_t at = x->element ? x->element[p] : p;
                 steps += sprintf(steps, p > i * step ? " " : "");

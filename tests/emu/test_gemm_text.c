@@ -22,7 +22,7 @@ static bool same_order(const struct bitcut_order *x, const struct bitcut_order *
            x->partial_first == y->partial_first && x->cut == y->cut &&
            x->balance_tail == y->balance_tail && x->chunk == y->chunk &&
            x->reduction == y->reduction && x->partial_format == y->partial_format &&
-           x->partial_store == y->partial_store &&
+           x->partial_store == y->partial_store && x->unroll == y->unroll &&
            !memcmp(x->lane_order, y->lane_order, sizeof x->lane_order);
 }
 
@@ -121,6 +121,7 @@ static void vary_order(struct bitcut_order *o, uint64_t *rng)
                                 .balance_tail = number(rng, 0, 64),
                                 .lanes = number(rng, 0, 4),
                                 .chunk = number(rng, 0, 64),
+                                .unroll = number(rng, 0, 64),
                                 .reduction = (enum bitcut_reduction)number(rng, 0, 3),
                                 .partial_store = test_bits(rng) & 1 };
     const bool reversed = test_bits(rng) & 1;
@@ -325,7 +326,8 @@ START_TEST(lengths)
                                      longest(TABLE(formats)),
                                      true,
                                      { 15, 14, 13, 12, 11, 10, 15, 14, 13, 12, 11, 10, 15,
-                                       14, 13, 12 } };
+                                       14, 13, 12 },
+                                     999999999 };
     configuration_line_write(line, &g);
     ck_assert_uint_lt(strlen(line), CONFIGURATION_LINE_MAX - 1);
     ck_assert_str_eq(line + strlen(line) - strlen(g.order.partial_format->name),

@@ -17,7 +17,7 @@ static void check_same(const struct bitcut_order *x, const struct bitcut_order *
                       x->balance_tail == y->balance_tail && x->lanes == y->lanes &&
                       x->chunk == y->chunk && x->reduction == y->reduction &&
                       x->partial_format == y->partial_format &&
-                      x->partial_store == y->partial_store &&
+                      x->partial_store == y->partial_store && x->unroll == y->unroll &&
                       !memcmp(x->lane_order, y->lane_order, sizeof x->lane_order),
                   "%s: read as another order", line);
 }
@@ -50,6 +50,7 @@ START_TEST(round_trip)
             .balance_tail = count(&rng),
             .lanes = count_of_sums(&rng),
             .chunk = count(&rng),
+            .unroll = count(&rng),
             .reduction = (enum bitcut_reduction)test_between(&rng, 0, 3),
             .partial_format = sums->name ? sums : NULL,
             .partial_store = test_bits(&rng) & 1,
@@ -91,6 +92,10 @@ START_TEST(by_hand)
     ck_assert_str_eq(text, "");
     ck_assert_int_eq(order_read(&o, "chunk=8", NULL), BITCUT_OK);
     ck_assert_int_eq(o.chunk, 8);
+    ck_assert_int_eq(order_read(&o, "lanes=2,unroll=9", NULL), BITCUT_OK);
+    ck_assert_int_eq(o.unroll, 9);
+    order_write(text, &(struct bitcut_order){ .lanes = 2, .chunk = 1, .unroll = 8 });
+    ck_assert_str_eq(text, ",lanes=2,chunk=1,unroll=8");
     ck_assert_int_eq(order_read(&o, "lanes=3,lane-order=0.2.1,partial-store", NULL),
                      BITCUT_OK);
     ck_assert(!o.lane_order[0] && o.lane_order[1] == 2 && o.lane_order[2] == 1);

@@ -48,7 +48,7 @@ static bool same_order(const struct bitcut_order *x, const struct bitcut_order *
            x->balance_tail == y->balance_tail && x->lanes == y->lanes &&
            x->chunk == y->chunk && x->reduction == y->reduction &&
            x->partial_format == y->partial_format &&
-           x->partial_store == y->partial_store &&
+           x->partial_store == y->partial_store && x->unroll == y->unroll &&
            !memcmp(x->lane_order, y->lane_order, sizeof x->lane_order);
 }
 
@@ -177,6 +177,7 @@ static const void *const pointers[1] = { some };
     CHANGE(sum_rounding, x->sum_rounding = bitcut_rounding_find("rz"))                   \
     CHANGE(stored, x->order.partial_store = true)                                        \
     CHANGE(lane_order, x->order.lane_order[0] = 1)                                       \
+    CHANGE(unroll, x->order.unroll = 8)                                                  \
     CHANGE(reduction, x->order.reduction = BITCUT_TREE)                                  \
     CHANGE(unit, x->unit = bitcut_unit_find(UNIT, NULL))                                 \
     CHANGE(emulated, x->unit = bitcut_unit_find("volta/mma.m8n8k4.f32.f16", NULL))       \

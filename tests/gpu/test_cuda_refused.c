@@ -72,6 +72,10 @@ SPOIL(negative_cut, x->g.order.cut = -1)
 SPOIL(sums, x->g.order.partial_format = &formats[FORMAT_F16])
 SPOIL(stored_sums, (x->g.order.slices = 2, x->g.order.partial_store = true,
                     x->g.order.partial_format = &formats[FORMAT_BF16]))
+SPOIL(unrolled, (x->g.order.lanes = 2, x->g.order.unroll = 8))
+SPOIL(unrolled_plain, (x->g.recipe = bitcut_recipe_find("plain"), x->g.order.lanes = 2,
+                       x->g.order.unroll = 8))
+SPOIL(negative_unroll, x->g.order.unroll = -1)
 SPOIL(lane_twice, (x->g.order.lanes = 2, x->g.order.lane_order[0] = 1,
                    x->g.order.lane_order[1] = 1))
 SPOIL(unsigned_sums, x->g.order.partial_format = &formats[FORMAT_UE8M0])
@@ -179,6 +183,9 @@ static const struct refusal {
     { negative_slices,   BITCUT_BAD_ARGUMENT, "counts must not be negative" },
     { sum_rounding,      BITCUT_UNSUPPORTED,  "devices round sums as the unit does (sum-rounding); use the emulator" },
     { stored_sums,       BITCUT_UNSUPPORTED,  "devices do not round only the stored sums of slices (partial-store); use the emulator" },
+    { unrolled,          BITCUT_BAD_ARGUMENT, "unroll requires a recipe whose only accumulator can start from a sum, such as plain; ootomo has another one" },
+    { unrolled_plain,    BITCUT_UNSUPPORTED,  "devices do not add remaining k to a sum of lanes (unroll); use the emulator" },
+    { negative_unroll,   BITCUT_BAD_ARGUMENT, "counts must not be negative" },
     { lane_twice,        BITCUT_BAD_ARGUMENT, "lane_order must list each of the lanes 0 to lanes - 1 once, at most 16 lanes" },
     { halves,            BITCUT_UNSUPPORTED,  K_ASCENDING("ootomo") },
     { many_slices,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "4 slices of k (supported: 1 to 3)" },

@@ -2,6 +2,8 @@
 /* The probe of orders, on sums written out here: known orders computed by other code,
    unknown orders, and programs that fail. */
 #include "analysis/order/probe.h"
+#include "analysis/order/probe_sizes.h"
+#include "analysis/order/probe_tree.h"
 #include "lib/number/fma.h"
 #include "tests/test.h"
 
@@ -140,6 +142,52 @@ static float nothing(const float *product, size_t count)
     return (void)product, (void)count, 0;
 }
 
+/* An order with an unrolled loop, in panels, and promotion to a second sum. */
+static struct {
+    size_t panel, lanes, chunk, round, promote;
+} loop;
+
+/* One sum from `start` on, of the products from, from + 1, ..., to - 1 of a panel that
+   `lane` takes. */
+static float sum_in_turn(const float *product, size_t from, size_t to, size_t lane,
+                         size_t lanes, float start)
+{
+    float sum = start, held = 0;
+    size_t done = 0;
+    for (size_t p = from; p < to; p++) {
+        if (p / loop.chunk % lanes != lane) continue;
+        sum += product[p];
+        if (++done != loop.promote) continue;
+        held += sum;
+        sum = 0;
+        done = 0;
+    }
+    return held + sum;
+}
+
+static float panel_in_rounds(const float *product, size_t count)
+{
+    const size_t rounds = count / loop.round * loop.round;
+    float sum = 0;
+    for (size_t lane = 0; lane < loop.lanes; lane++) {
+        const float own = sum_in_turn(product, 0, rounds, lane, loop.lanes, 0);
+        sum = lane ? sum + own : own;
+    }
+    return sum_in_turn(product, rounds, count, 0, 1, sum);
+}
+
+static float in_rounds(const float *product, size_t count)
+{
+    float sum = 0;
+    for (size_t p = 0; p < count; p += loop.panel) {
+        const size_t left = count - p;
+        const float own =
+            panel_in_rounds(product + p, left < loop.panel ? left : loop.panel);
+        sum = p ? sum + own : own;
+    }
+    return sum;
+}
+
 /* --- tests ------------------------------------------------------------------------ */
 
 START_TEST(test_order_found)
@@ -211,5 +259,50 @@ START_TEST(test_failures)
 }
 END_TEST
 
-TEST_MAIN("probe", test_order_found, test_order_without_unit, test_order_unknown,
+/* The tree of an order with an unrolled loop is what is measured of one. */
+START_TEST(test_tree_of_rounds)
+{
+    uint64_t rng = test_seed();
+    const struct probe_input *input = probe_inputs;
+    while (input->format != &formats[FORMAT_F32]) input++;
+    for (int i = test_cases(60, 1000); i; i--) {
+        struct program x = { .sum = in_rounds };
+        struct probe_sizes sizes;
+        struct probe_tree t;
+        const size_t k = (size_t)test_between(&rng, 2, 60);
+        loop.panel = (size_t)test_between(&rng, 1, 60);
+        if (loop.panel > k) loop.panel = k;
+        loop.lanes = (size_t)test_between(&rng, 2, 4);
+        loop.chunk = (size_t)test_between(&rng, 1, 4);
+        loop.round = (size_t)test_between(&rng, 1, 20);
+        loop.promote = test_between(&rng, 0, 1) ? 0 : (size_t)test_between(&rng, 1, 9);
+        const struct probe_guess guess = {
+            .order = { .slices = (int)((k + loop.panel - 1) / loop.panel),
+                       .cut = (int)loop.panel,
+                       .lanes = (int)loop.lanes,
+                       .chunk = (int)loop.chunk,
+                       .unroll = (int)loop.round },
+            .promote = loop.promote,
+            .block = 1
+        };
+        const struct probe p = { multiply, &x, 16, 16, k, input, test_seed(), 1, NULL };
+        ck_assert_int_eq(probe_sizes_make(&sizes, &p, NULL), BITCUT_OK);
+        ck_assert_int_eq(probe_tree_make(&t, &guess, k), BITCUT_OK);
+        for (size_t a = 0; a < sizes.count; a++)
+            for (size_t b = a + 1; b < sizes.count; b++)
+                ck_assert_msg(probe_tree_below(&t, sizes.at[a], sizes.at[b]) ==
+                                  probe_below(&sizes, a, b),
+                              "k %zu, panels of %zu, %zu lanes, chunk %zu, round %zu, "
+                              "promote %zu: %zu and %zu meet among %zu, not %zu",
+                              k, loop.panel, loop.lanes, loop.chunk, loop.round,
+                              loop.promote, sizes.at[a], sizes.at[b],
+                              probe_tree_below(&t, sizes.at[a], sizes.at[b]),
+                              (size_t)probe_below(&sizes, a, b));
+        probe_tree_clear(&t);
+        probe_sizes_clear(&sizes);
+    }
+}
+END_TEST
+
+TEST_MAIN("probe", test_tree_of_rounds, test_order_found, test_order_without_unit, test_order_unknown,
           test_failures)
