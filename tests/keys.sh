@@ -140,6 +140,8 @@ runs > out 2>&1 || cat out >> run.failed
     prints verify verify --recipe legemm --unit h100 $two -d two-D.npy --seconds 2
     # shellcheck disable=SC2086 # words
     prints explain explain $two -d two-D.npy --seconds 2
+    prints gemm gemm --recipe legemm --unit a100 $small --alpha 0.125 -o D3.npy
+    prints explain explain -a A.npy -b B.npy -d D3.npy --recipe legemm --unit a100
     prints verify verify --recipe plain --unit hopper/mma.m16n8k32.s32.s8 -a IA.npy -b IB.npy -d ID.npy
     prints explain explain -a A.npy -b B.npy -d D.npy -d D2.npy --recipe legemm --seconds 2
     printf '\377' | dd of=D2.npy bs=1 seek=200 conv=notrunc 2> err

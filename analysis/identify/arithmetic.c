@@ -104,7 +104,7 @@ static void add_recipe(struct arithmetics *to, const struct space *s,
         if (kind == ARITHMETIC_OTHER) x.gemm.split_a = x.gemm.split_b = split;
         if (dropped) x.gemm.dropped_term = !r->keeps_dropped_term;
         if (plan(&x, q) && x.plan.terms > 1 && is_new(to, &x))
-            add(to, dropped ? ARITHMETIC_OTHER : kind, &x);
+            add(to, dropped && kind == ARITHMETIC_SPLIT ? ARITHMETIC_TERMS : kind, &x);
     }
 }
 
@@ -189,6 +189,7 @@ void arithmetic_describe(char *text, size_t size, const struct arithmetic *a)
                  part->format->name, rule_of(part->rounding));
         return;
     case ARITHMETIC_SPLIT:
+    case ARITHMETIC_TERMS:
     case ARITHMETIC_OTHER:
         split_label(split, sizeof split, &a->x.plan.split_a);
         text_add(text, size, "%d products of the parts of split %s, as in recipe %s",

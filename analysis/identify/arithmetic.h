@@ -10,6 +10,7 @@ enum arithmetic_kind {
     ARITHMETIC_EXACT,   /* whole FP32 operands                                       */
     ARITHMETIC_ROUNDED, /* both operands are rounded to one format                   */
     ARITHMETIC_SPLIT,   /* the products of parts of a recipe                         */
+    ARITHMETIC_TERMS,   /* the same with the product of low parts, or without it      */
     ARITHMETIC_OTHER,   /* the products of a recipe with the parts of another split  */
     ARITHMETIC_ONE      /* one operand is rounded                                    */
 };

@@ -279,7 +279,8 @@ static void one_more_fault(struct diagnosing *x, int parts)
     for (size_t i = 0; i < count; i++)
         for (size_t a = 0; a < x->e.arithmetics.count && !x->failed; a++) {
             const enum arithmetic_kind kind = x->e.arithmetics.at[a].kind;
-            const bool other = kind == ARITHMETIC_EXACT || kind == ARITHMETIC_SPLIT;
+            const bool other = kind == ARITHMETIC_EXACT || kind == ARITHMETIC_SPLIT ||
+                               kind == ARITHMETIC_TERMS;
             if (a == from[i].arithmetic || (other && is_portable(&from[i])))
                 extend(x, &from[i], a);
         }
@@ -464,20 +465,19 @@ static const struct guess *of_most(const struct diagnosing *x)
     return NULL;
 }
 
-static bool is_decided(const struct diagnosing *x)
+static bool is_done(const struct diagnosing *x)
 {
-    return is_at_level(x, better(x)) || of_most(x) || x->failed ||
-           progress_stopped(x->progress);
+    return is_at_level(x, better(x)) || x->failed || progress_stopped(x->progress);
 }
 
 static void diagnose(struct diagnosing *x)
 {
     without_fault(x);
     if (!x->failed) one_fault(x);
-    if (!is_decided(x)) port(x);
-    for (int parts = 1; parts < GUESS_FAULTS_MAX && !is_decided(x); parts++) {
+    if (!is_done(x)) port(x);
+    for (int parts = 1; parts < GUESS_FAULTS_MAX && !is_done(x) && !of_most(x); parts++) {
         one_more_fault(x, parts);
-        if (!is_decided(x)) port(x);
+        if (!is_done(x)) port(x);
     }
 }
 

@@ -325,8 +325,17 @@ bool explain_says_all(const struct verdict *v)
     return same;
 }
 
-/* Forget the nearest hypothesis: the ladder says what D is, and the hypothesis does not
-   give it. */
+/* Whether the ladder says what D is, and the nearest hypothesis gives less than half of
+   the outputs that were written. */
+static bool is_explained_by_ladder(const struct explanation *e)
+{
+    const struct bitcut_explanation *const a = &e->answer;
+    const size_t unwritten = smaller(e->ladder.unwritten, a->differ);
+    return e->ladder.findings && !a->found && !e->interrupted &&
+           (a->differ - unwritten) * 2 >= a->compared - unwritten;
+}
+
+/* Forget the nearest hypothesis. */
 static void drop_nearest(struct explanation *e)
 {
     e->best = (struct verdict){ .sampled = 0 };
@@ -340,7 +349,7 @@ static void drop_nearest(struct explanation *e)
 static void conclude(struct explanation *e)
 {
     struct bitcut_explanation *const a = &e->answer;
-    if (e->ladder.findings && !a->found && !e->interrupted) drop_nearest(e);
+    if (is_explained_by_ladder(e)) drop_nearest(e);
     a->size = sizeof *a;
     a->runs = a->compared && !a->differ && explain_says_all(&e->best) &&
               !(e->of_rest && (e->ladder.gathered[0] || e->ladder.gathered[1]));

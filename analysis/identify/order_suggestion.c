@@ -185,6 +185,18 @@ static void add_order(struct orders *to, struct bitcut_order o)
     if (to->count < SUGGESTED_ORDERS_MAX) to->at[to->count++] = o;
 }
 
+/* The same in rounds of an unrolled loop, whose remaining k follow one after the other:
+   rounds of a few times all lanes. */
+static void add_rounds(struct orders *to, struct bitcut_order o, struct likely l,
+                       size_t length, size_t k)
+{
+    const size_t all = l.lanes * l.chunk;
+    for (size_t times = 1; times <= 8 && l.lanes > 1; times *= 2) {
+        o.unroll = (int)(all * times);
+        if (length % (all * times) || k % length % (all * times)) add_order(to, o);
+    }
+}
+
 /* The orders that begin with a slice of that length. */
 static void add_orders(struct orders *to, struct likely l, size_t length, size_t k)
 {
@@ -202,6 +214,8 @@ static void add_orders(struct orders *to, struct likely l, size_t length, size_t
         o.balance_tail = tails[i];
         add_order(to, o);
     }
+    o.balance_tail = 0;
+    add_rounds(to, o, l, length, k);
 }
 
 /* The lengths of a slice whose correlation is nearly the largest: all of k; multiples of
@@ -213,7 +227,7 @@ static void add_lengths(struct orders *to, struct likely l, const double *c, siz
     for (size_t p = 0; p < k; p++)
         if (c[p] > c[best]) best = p;
     const double enough = c[best] * 0.98;
-    if (c[k - 1] > enough) add_orders(to, l, k, k);
+    if (c[k - 1] > enough || k - best <= 8 * l.lanes * l.chunk) add_orders(to, l, k, k);
     for (size_t p = 0; p + 1 < k; p++) {
         const size_t length = p + 1, off = p > best ? p - best : best - p;
         if (length < l.lanes * l.chunk) continue;

@@ -4,6 +4,7 @@
    differs.  The kernels and their conversions are written here, in binary64, and share no
    code with the library. */
 #include "analysis/identify/diagnosis.h"
+#include "lib/base/size.h"
 #include "lib/number/bits.h"
 #include "tests/test.h"
 
@@ -27,14 +28,14 @@ static const struct short_format shorts[] = {
     [E5M2] = { "e5m2", 3, -14, 15 },
 };
 
-enum { NEAREST, TOWARD_ZERO };
+enum { NEAREST, TOWARD_ZERO, AWAY }; /* AWAY: to nearest, ties away from zero */
 
 static double convert(double x, const struct short_format *f, int rule)
 {
     if (x == 0) return x;
     const int e = ilogb(x) < f->least ? f->least : ilogb(x);
     const double step = ldexp(1, e - f->bits + 1);
-    return (rule == NEAREST ? rint(x / step) : trunc(x / step)) * step;
+    return (rule == NEAREST ? rint(x / step) : rule == AWAY ? round(x / step) : trunc(x / step)) * step;
 }
 
 /* --- kernels ---------------------------------------------------------------------- */
@@ -53,7 +54,7 @@ static const struct scheme schemes[] = {
 
 enum { SCHEMES = sizeof schemes / sizeof *schemes, HH, HL, LH, TERMS };
 
-enum { LANES_MAX = 13 };
+enum { LANES_MAX = 13, LONG = 2000 };
 
 struct kernel {
     size_t m, n, k;
@@ -113,7 +114,7 @@ static const struct planted faults[] = {
     [ROWS_SWAPPED] = { "rows swapped", { "wrong rows or columns", "moved" } },
     [K_SHIFTED] = { "k of one operand swapped", { "wrong k" } },
     [RESIDUAL_SHORT] = { "residual of another rounding", { "residual of another part" }, .needs_parts = true },
-    [TWO] = { "k lost and a term missing", { "k lost", "term missing" }, .needs_parts = true, .needs_range = true },
+    [TWO] = { "k lost and a term twice", { "term twice", "term scaled" }, .needs_parts = true, .needs_range = true },
     [STALE_TILE] = { "a tile of another place", { "moved" }, .tile = true },
     [NOT_WRITTEN] = { "a tile not written", { "not written" }, .tile = true },
     [LOST_IN_TILE] = { "k lost in a tile", { "k lost" }, .tile = true, .needs_range = true },
@@ -153,10 +154,11 @@ static void split(double part[2], const struct kernel *q, double x, bool is_b)
     part[1] = 0;
     if (s->format < 0) return;
     const struct short_format *const to = &shorts[s->format];
-    part[0] = convert(x, to, NEAREST);
+    const int rule = s->format == TF32 ? AWAY : NEAREST; /* as conversions to them do */
+    part[0] = convert(x, to, rule);
     if (s->scale < 0) return;
     const double high = f == &faults[RESIDUAL_SHORT] ? convert(x, to, TOWARD_ZERO) : part[0];
-    part[1] = convert((double)(float)(x - high) * ldexp(1, s->scale), to, NEAREST);
+    part[1] = convert((double)(float)(x - high) * ldexp(1, s->scale), to, rule);
     if (f == &faults[NEGATED]) part[1] = -part[1];
     if (f == &faults[FLUSHED_LOW] && fabs(part[1]) < ldexp(1, to->least)) part[1] = 0;
     if (f == &faults[LOW_ZERO] && q->operands & (is_b ? 2 : 1)) part[1] = 0;
@@ -180,8 +182,8 @@ static int times(const struct kernel *q, int term, size_t p)
     if (f == &faults[TWICE] && inside) return 2;
     if (f == &faults[LOST_TERM] && inside && term == q->term) return 0;
     if (f == &faults[TWICE_TERM] && inside && term == q->term) return 2;
-    if ((f == &faults[MISSING] || f == &faults[TWO]) && term == q->term) return 0;
-    return f == &faults[TERM_TWICE] && term == q->term ? 2 : 1;
+    if (f == &faults[MISSING] && term == q->term) return 0;
+    return (f == &faults[TERM_TWICE] || f == &faults[TWO]) && term == q->term ? 2 : 1;
 }
 
 struct parts {
@@ -281,7 +283,7 @@ static void run_tile(struct kernel *q)
 
 static double uniform(uint64_t *rng) { return ldexp((double)(test_bits(rng) >> 11), -53); }
 
-enum { SIGNED, POSITIVE, WIDE, NORMAL, FAMILIES };
+enum { SIGNED, POSITIVE, WIDE, SMALL, NORMAL, FAMILIES };
 
 static double value(uint64_t *rng, int family)
 {
@@ -289,6 +291,7 @@ static double value(uint64_t *rng, int family)
     switch (family) {
     case SIGNED: return sign * u;
     case POSITIVE: return u;
+    case SMALL: return ldexp(sign * u, -8);
     case WIDE: return sign * (u + 0.5) * ldexp(1, test_between(rng, -5, 5));
     default: return sqrt(-2 * log(uniform(rng) + 0x1p-60)) * cos(6.283185307179586 * u);
     }
@@ -331,6 +334,15 @@ static const struct scheme *draw_scheme(const struct planted *f, uint64_t *rng)
                                    : test_between(rng, 0, SCHEMES - 1)];
 }
 
+/* Few k, or up to half of all k, of a long sum. */
+static void draw_long_range(struct kernel *q, uint64_t *rng)
+{
+    const int wide = test_between(rng, 0, 1) ? test_between(rng, 2, 16)
+                                             : test_between(rng, (int)q->k / 4, (int)q->k / 2);
+    q->first = (size_t)test_between(rng, 0, (int)q->k - wide);
+    q->end = q->first + (size_t)wide;
+}
+
 static void draw(struct kernel *q, const struct planted *f, uint64_t *rng, int k_max)
 {
     *q = (struct kernel){ .m = (size_t)test_between(rng, 9, 40),
@@ -348,10 +360,14 @@ static void draw(struct kernel *q, const struct planted *f, uint64_t *rng, int k
                           .by = 1 << test_between(rng, 0, 3),
                           .operands = test_between(rng, 1, 2) };
     q->power = test_between(rng, 0, 1) ? test_between(rng, 1, 6) : -test_between(rng, 1, 6);
+    /* Otherwise all elements, or all low parts, are subnormal. */
+    if (q->family == SMALL && (f->tiny || f == &faults[FLUSHED_LOW])) q->family = SIGNED;
     if (f->tile) q->m += 40, q->n += 40;
     if (f == &faults[ROUNDED]) q->operands = 3;
     if (f == &faults[ROUNDED] || f == &faults[ROUNDED_ONE]) q->by = test_between(rng, 0, 1);
-    if (f->needs_range) draw_range(q, rng);
+    if (k_max > LONG) q->k = (size_t)test_between(rng, LONG, k_max);
+    if (f->needs_range && k_max > LONG) draw_long_range(q, rng);
+    else if (f->needs_range) draw_range(q, rng);
     q->a = matrix(rng, q->m * q->k, q->family, f->tiny);
     q->b = matrix(rng, q->k * q->n, q->family, false);
     if (f->needs_c || test_between(rng, 0, 2) == 0) {
@@ -421,7 +437,7 @@ static bool is_named(const struct diagnosis *g, const struct planted *f)
 /* The range of k; of low parts the ends may differ by a few k, whose products are small. */
 static bool has_range(const struct diagnosis *g, const struct kernel *q)
 {
-    const size_t off = q->fault->needs_parts ? q->k / 32 + 2 : 1;
+    const size_t off = q->fault->needs_parts ? smaller(q->k / 32 + 2, 12) : 1;
     for (size_t i = 0; i < g->faults; i++) {
         const size_t first = g->fault[i].k_first, end = g->fault[i].k_end;
         if (end && first + off >= q->first && first <= q->first + off &&
@@ -429,6 +445,14 @@ static bool has_range(const struct diagnosis *g, const struct kernel *q)
             return true;
     }
     return false;
+}
+
+/* The power of two of a scaled product. */
+static bool has_power(const struct diagnosis *g, const struct kernel *q)
+{
+    char power[20];
+    snprintf(power, sizeof power, "2^%d", q->power);
+    return strstr(g->fault[0].what, power) || (q->power == 1 && strstr(g->fault[0].what, "twice"));
 }
 
 static enum verdict judge(const struct diagnosis *g, const struct kernel *q)
@@ -445,6 +469,7 @@ static enum verdict judge(const struct diagnosis *g, const struct kernel *q)
                    ? RIGHT
                    : WRONG;
     if (g->level != DIAGNOSIS_FAULT || !is_named(g, f)) return WRONG;
+    if (f == &faults[SCALED] && !has_power(g, q)) return WRONG;
     return !f->needs_range || has_range(g, q) ? RIGHT : WRONG;
 }
 
@@ -509,4 +534,22 @@ START_TEST(faults_are_named)
 }
 END_TEST
 
-TEST_MAIN("diagnosis", faults_are_named)
+/* Ranges of few k and of many k in long sums. */
+START_TEST(ranges_of_long_sums)
+{
+    static const int which[] = { LOST, LOST_TERM, TWICE, TWICE_TERM };
+    const int cases = test_cases(16, 64);
+    int count[VERDICTS] = { 0 };
+    if (getenv("BITCUT_FAULT")) return;
+    for (int c = 0; c < cases; c++) {
+        uint64_t rng = test_seed() * 1000003 + (uint64_t)(77777 + c);
+        count[diagnose(&faults[which[c % 4]], &rng, 4096, c)]++;
+    }
+    printf("# long sums: right %d, wrong %d, none %d, no effect %d\n", count[RIGHT],
+           count[WRONG], count[NONE], count[NO_EFFECT]);
+    ck_assert_int_eq(count[WRONG], 0);
+    ck_assert_int_le(count[NONE] * 100, (count[RIGHT] + count[NONE]) * 3);
+}
+END_TEST
+
+TEST_MAIN("diagnosis", faults_are_named, ranges_of_long_sums)
