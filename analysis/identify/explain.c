@@ -270,9 +270,10 @@ static enum bitcut_status climb_and_search(struct explanation *e,
     const struct problem given = e->q;
     bool has = false;
     enum bitcut_status status = ladder_report_make(&e->ladder, &e->q, o->seed, f);
-    if (status == BITCUT_OK && e->ladder.has_rest) {
+    if (status == BITCUT_OK && (e->ladder.has_rest || e->ladder.is_final)) {
         status = has_fault(&has, e, o, f);
-        e->of_rest = !has;
+        e->ladder.is_final &= !has;
+        e->of_rest = e->ladder.has_rest && !has;
         if (e->of_rest) e->q = ladder_rest(&e->ladder, &given);
     }
     if (status == BITCUT_OK) status = search_problem(e, o, f);

@@ -156,7 +156,7 @@ static size_t find_lanes(struct likely to[LIKELY_MAX], const struct trace *t, in
     struct likely all[(LANES_MAX - 1) * CHUNKS + 1] = { { 1, 1, 0 } };
     size_t count = 1, kept = 0;
     for (size_t lanes = 2; lanes <= LANES_MAX; lanes++)
-        for (size_t chunk = 1; chunk <= CHUNK_MAX && lanes * chunk <= t->k; chunk *= 2)
+        for (size_t chunk = 1; chunk <= CHUNK_MAX && lanes * chunk < t->k; chunk *= 2)
             all[count++] = (struct likely){ lanes, chunk, 0 };
 #pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, count))
     for (size_t i = 0; i < count; i++) {
@@ -230,7 +230,7 @@ static void add_lengths(struct orders *to, struct likely l, const double *c, siz
     if (c[k - 1] > enough || k - best <= 8 * l.lanes * l.chunk) add_orders(to, l, k, k);
     for (size_t p = 0; p + 1 < k; p++) {
         const size_t length = p + 1, off = p > best ? p - best : best - p;
-        if (length < l.lanes * l.chunk) continue;
+        if (l.lanes > 1 && length <= l.lanes * l.chunk) continue; /* slices of a chunk */
         if ((c[p] > enough && length % 16 == 0) || off <= NEAR)
             add_orders(to, l, length, k);
     }

@@ -40,6 +40,8 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
 {
     if (g->offsets)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "advise does not take groups");
+    if (g->sparsity)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "advise does not take a sparse A");
     if (g->count != 1 || !g->m || !g->n || !g->k)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "the GEMM must be a single one with m, n and k of at least 1");
@@ -52,8 +54,6 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
     if (gemm_has_zeros(g))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "advise takes no zero points of A and B");
-    if (g->sparsity)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "advise does not take a sparse A");
     return gemm_check_operands(g, f);
 }
 

@@ -73,12 +73,12 @@ def one_norm(k):
 
 
 def bits(k):
-    assert_gemm(k.d, k.a, k.b, seconds=0, **k.how)
+    assert_gemm(k.d, k.a, k.b, effort=0, **k.how)
 
 
 def close(k):
     how = {key: x for key, x in k.how.items() if key != "order"}
-    assert_gemm_close(k.d, k.a, k.b, seconds=0, **how)
+    assert_gemm_close(k.d, k.a, k.b, effort=0, **how)
 
 
 TESTS = {"assert_gemm": bits, "assert_gemm_close": close,

@@ -26,7 +26,7 @@ def kernel(a, b, **more):
 def caught(d, a, b, test=assert_gemm_close, **more):
     """What the test says of it; None: nothing."""
     try:
-        test(d, a, b, **{**WAY, "seconds": 0, **more})
+        test(d, a, b, **{**WAY, "effort": 0, **more})
     except AssertionError as error:
         return error
     return None
@@ -108,15 +108,15 @@ class Catches(unittest.TestCase):
         self.assertIsNone(caught(d, self.a, self.b))
 
     def test_what_it_says(self):
-        error = caught(kernel(self.a, self.b, recipe="plain"), self.a, self.b, seconds=5)
+        error = caught(kernel(self.a, self.b, recipe="plain"), self.a, self.b, effort=0.25)
         self.assertRegex(str(error), r"\(limit .*\n  limit: .*in any order\n  typical range: up to .*"
                          r"\n  worst-case bound: .*\n  explain: D is ootomo on .*only the high parts")
         error = caught(kernel(self.a, self.b, recipe="plain"), self.a, self.b, assert_gemm,
-                       seconds=5)
+                       effort=0.25)
         self.assertRegex(str(error), "\n  explain: D is ootomo on .*only the high parts")
         # What is no fault of the recipe on the unit is named, too.
         error = caught(kernel(self.a, self.b, recipe="bf16x3"), self.a, self.b, assert_gemm,
-                       seconds=20)
+                       effort=1)
         self.assertRegex(str(error), "\n  explain: D is bf16x3 on")
 
 
@@ -192,7 +192,7 @@ import numpy
 
 a = numpy.random.default_rng(1).uniform(-1, 1, (16, 64)).astype("f4")
 d = bitcut.gemm(a, a.T, recipe="ootomo", unit="a100").d
-way = {"recipe": "ootomo", "unit": "a100", "seconds": 2}
+way = {"recipe": "ootomo", "unit": "a100", "effort": 0.1}
 
 def test_bits(assert_gemm):
     assert_gemm(d, a, a.T, **way)

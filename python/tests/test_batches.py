@@ -121,10 +121,10 @@ class Limits(unittest.TestCase):
             d = self.d.copy()
             d[i, 2, 4] += 1e-3
             with self.assertRaisesRegex(AssertionError, rf"output \({i}, 2, 4\)"):
-                bitcut.testing.assert_gemm_close(d, self.a, self.b, seconds=0, **WAY)
+                bitcut.testing.assert_gemm_close(d, self.a, self.b, effort=0, **WAY)
             d[i] = numpy.roll(self.d[i], 1, 0)
             with self.assertRaisesRegex(AssertionError, rf"output \({i}, "):
-                bitcut.testing.assert_gemm_close(d, self.a, self.b, seconds=0, **WAY)
+                bitcut.testing.assert_gemm_close(d, self.a, self.b, effort=0, **WAY)
         with self.assertRaisesRegex(bitcut.testing.TestTooWeak, "zeros"):
             bitcut.testing.assert_gemm_close(0 * self.d, 0 * self.a, self.b, **WAY)
 

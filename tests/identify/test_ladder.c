@@ -217,10 +217,9 @@ static void plant_factor(struct drawn *x)
 /* Numbers of rows and columns. */
 static void plant_lines(struct drawn *x, bool rows, bool cols, bool product)
 {
-    const double low = product ? 1 : -3;
     double of_row[SIDE_MAX], of_col[SIDE_MAX];
-    for (size_t i = 0; i < x->m; i++) of_row[i] = uniform(x, low, 3);
-    for (size_t j = 0; j < x->n; j++) of_col[j] = uniform(x, low, 3);
+    for (size_t i = 0; i < x->m; i++) of_row[i] = uniform(x, 1, 3);
+    for (size_t j = 0; j < x->n; j++) of_col[j] = uniform(x, 1, 3);
     for (size_t at = 0; at < x->m * x->n; at++) {
         const double row = rows ? of_row[at / x->n] : 1, col = cols ? of_col[at % x->n] : 1;
         if (product) x->sum[at] *= row * col;
