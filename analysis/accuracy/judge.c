@@ -254,4 +254,5 @@ void judge_clear(struct judge *j)
     free(own_norms(&j->comparison));
     free((double *)(uintptr_t)j->comparison.limit);
     clear_extra(&j->comparison);
+    *j = (struct judge){ .reference = NULL };
 }

@@ -74,6 +74,7 @@ struct planted {
     const char *name, *right[6]; /* names of faults */
     bool operands;               /* right: the operands are described */
     bool needs_parts, needs_range, needs_c, needs_alpha, needs_whole, tiny, tile;
+    const char *same; /* words of another fault with the same effect, or NULL */
 };
 
 enum {
@@ -114,7 +115,7 @@ static const struct planted faults[] = {
     [ROWS_SWAPPED] = { "rows swapped", { "wrong rows or columns", "moved" } },
     [K_SHIFTED] = { "k of one operand swapped", { "wrong k" } },
     [RESIDUAL_SHORT] = { "residual of another rounding", { "residual of another part" }, .needs_parts = true },
-    [TWO] = { "k lost and a term twice", { "term twice", "term scaled" }, .needs_parts = true, .needs_range = true },
+    [TWO] = { "k lost and a term twice", { "term twice", "term scaled" }, .needs_parts = true, .needs_range = true, .same = "is added twice" },
     [STALE_TILE] = { "a tile of another place", { "moved" }, .tile = true },
     [NOT_WRITTEN] = { "a tile not written", { "not written" }, .tile = true },
     [LOST_IN_TILE] = { "k lost in a tile", { "k lost" }, .tile = true, .needs_range = true },
@@ -431,6 +432,8 @@ static bool is_named(const struct diagnosis *g, const struct planted *f)
     for (size_t i = 0; i < g->faults; i++)
         for (int r = 0; r < 6 && f->right[r]; r++)
             if (!strcmp(g->fault[i].name, f->right[r])) return true;
+    for (size_t i = 0; i < g->sames && f->same; i++)
+        if (strstr(g->same[i], f->same)) return true;
     return false;
 }
 
