@@ -81,7 +81,14 @@ static enum bitcut_status cover_one(struct coverage *c, struct explanation *e,
     return status;
 }
 
-/* Compare every GEMM except `searched`, whose comparison *e has. */
+static bool is_empty(const struct problem *all, size_t i)
+{
+    const struct problem q = problem_nth(all, i);
+    return !q.d.rows || !q.d.cols;
+}
+
+/* Compare every GEMM except `searched`, whose comparison *e has; an empty
+   one agrees with any hypothesis, or with none. */
 static enum bitcut_status cover(struct coverage *c, struct explanation *e,
                                 const struct problem *all, size_t searched,
                                 struct effort *effort, const struct explain_options *o,
@@ -93,9 +100,11 @@ static enum bitcut_status cover(struct coverage *c, struct explanation *e,
     c->compared = e->answer.compared;
     c->differ = e->answer.differ;
     c->given[searched] = e->answer.found;
-    for (size_t i = 0; i < c->gemms && status == BITCUT_OK && e->best.sampled; i++) {
-        if (effort_is_spent(effort) || progress_stopped(o->progress)) break;
-        if (i != searched) status = cover_one(c, e, all, i, effort, o, f);
+    for (size_t i = 0; i < c->gemms && status == BITCUT_OK; i++) {
+        const bool compares = e->best.sampled && !effort_is_spent(effort) &&
+                              !progress_stopped(o->progress);
+        if (i != searched && (compares || is_empty(all, i)))
+            status = cover_one(c, e, all, i, effort, o, f);
     }
     return status;
 }

@@ -160,7 +160,7 @@ class Epilogues(Folder):
         )
         for given, fault in cases:
             way = {"recipe": "plain", "unit": "h100", **given}
-            close = {**way, "order": None, "seconds": 0, "runs": 30}
+            close = {**way, "order": None, "effort": 0, "runs": 30}
             bitcut.testing.assert_gemm_close(bitcut.gemm(a, b, **way).d, a, b, **close)
             with self.assertRaisesRegex(AssertionError, "not close"):
                 bitcut.testing.assert_gemm_close(bitcut.gemm(a, b, **{**way, **fault}).d,
