@@ -79,7 +79,8 @@ static const struct option_row options[] = {
       "maximum number of outputs of -d, or of values of --kernel split (default: all)",
       OPTION(verify, samples, COUNT, "N") },
     { "seconds",
-      "time limit for explaining a result that differs (default: none, 0: do not explain) "
+      "time limit for explaining a result that differs (default: none, 0: do not "
+      "explain) "
       "and for the kernel of --hsaco (default 600)",
       OPTION(verify, seconds, COUNT, "S") },
     BUDGET_OPTIONS(verify),
@@ -212,7 +213,8 @@ static int explain_d(struct verified *v, const struct setup *s, const struct mat
     struct fault f;
     if (problem_tell(&q, &own, &f) != BITCUT_OK) return fail("explain", &f);
     q.steps_told = q.scaling_told = false; /* D may have others */
-    return explain_sentence(v->hypothesis, &q, part, ((const struct verify_options *)x->own)->seconds, x);
+    return explain_sentence(v->hypothesis, &q, part,
+                            ((const struct verify_options *)x->own)->seconds, x);
 }
 
 static json_t *describe(const struct verified *v, const struct code_result *code)

@@ -8,7 +8,8 @@ int explain_sentence(char sentence[SENTENCE_MAX], const struct problem *q,
 {
     const struct explain_options o = { .samples = 4096,
                                        .effort = 0.25,
-                                       .seconds = seconds == SIZE_MAX ? 0 : (double)seconds,
+                                       .seconds =
+                                           seconds == SIZE_MAX ? 0 : (double)seconds,
                                        .seed = x->seed,
                                        .threads = x->threads,
                                        .progress = &x->progress,

@@ -123,8 +123,9 @@ void diagnosis_place_describe(char *text, size_t size, const struct diagnosed_pl
         text_add(text, size, "they are all %g, as if they were not written",
                  value_of_float(p->value));
     else if (p->moved)
-        text_add(text, size, "they hold the results of outputs %td rows and %td columns "
-                             "further",
+        text_add(text, size,
+                 "they hold the results of outputs %td rows and %td columns "
+                 "further",
                  p->down, p->right);
 }
 

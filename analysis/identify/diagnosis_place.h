@@ -7,13 +7,13 @@
 #include "analysis/identify/guess.h"
 
 struct diagnosed_place {
-    size_t outside;                     /* number of such outputs                      */
-    size_t row, row_end, col, col_end;  /* the smallest region of D with all of them   */
-    bool filled;                        /* every output of the sample in it is outside */
-    bool constant;                      /* all have one value                          */
+    size_t outside;                    /* number of such outputs                      */
+    size_t row, row_end, col, col_end; /* the smallest region of D with all of them   */
+    bool filled;                       /* every output of the sample in it is outside */
+    bool constant;                     /* all have one value                          */
     uint32_t value;
-    bool moved;                         /* D has their values `down` rows and `right`
-                                           columns away                                */
+    bool moved; /* D has their values `down` rows and `right`
+                   columns away                                */
     ptrdiff_t down, right;
 };
 
@@ -24,8 +24,8 @@ bool is_outside(const struct residuals *e, const struct guess *g, size_t at);
 void diagnosis_place_find(struct diagnosed_place *to, const struct residuals *e,
                           const struct guess *g);
 
-/* Append what is known of the values of these outputs, if anything is; and where they are,
-   such as "rows 0 to 15, columns 16 to 31". */
+/* Append what is known of the values of these outputs, if anything is; and where they
+   are, such as "rows 0 to 15, columns 16 to 31". */
 void diagnosis_place_describe(char *text, size_t size, const struct diagnosed_place *p);
 void diagnosis_place_describe_region(char *text, size_t size,
                                      const struct diagnosed_place *p);

@@ -156,7 +156,8 @@ static enum bitcut_status finish(struct explanation *e, const struct block *samp
     e->answer.found = e->answer.compared && !e->answer.differ;
     if (status == BITCUT_OK) status = spread_find(&e->spread, &w.x, e->q.format, f);
     if (status == BITCUT_OK) e->firsts = difference_first(e->first, &w.x);
-    const size_t differ = e->answer.differ, unwritten = smaller(e->ladder.unwritten, differ);
+    const size_t differ = e->answer.differ,
+                 unwritten = smaller(e->ladder.unwritten, differ);
     if (status == BITCUT_OK && differ &&
         differ - unwritten <= (e->answer.compared - unwritten) / 2)
         status = look_at_parts(e, &w, o, f);
@@ -263,9 +264,8 @@ static enum bitcut_status has_fault(bool *has, struct explanation *e,
 }
 
 /* Climb the ladder, and search for what remains. */
-static enum bitcut_status climb_and_search(struct explanation *e,
-                                           const struct explain_options *o,
-                                           struct fault *f)
+static enum bitcut_status
+climb_and_search(struct explanation *e, const struct explain_options *o, struct fault *f)
 {
     const struct problem given = e->q;
     bool has = false;

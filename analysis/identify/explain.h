@@ -59,8 +59,8 @@ struct explanation {
     struct problem q;                 /* the matrices as they are read */
     struct space space;
     struct ladder_report ladder; /* what the checks before the search found */
-    bool of_rest;         /* the hypothesis is that of ladder_rest() */
-    bool no_product;      /* D as a whole holds something else; `part` says what */
+    bool of_rest;                /* the hypothesis is that of ladder_rest() */
+    bool no_product;             /* D as a whole holds something else; `part` says what */
     double error;        /* median |D - exact| in 2^-24 |A||B|                          */
     struct diagnosis diagnosis; /* what the error consists of                           */
     /* the hypothesis that gives everything that was compared, or most of it */

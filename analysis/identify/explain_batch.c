@@ -101,8 +101,8 @@ static enum bitcut_status cover(struct coverage *c, struct explanation *e,
     c->differ = e->answer.differ;
     c->given[searched] = e->answer.found;
     for (size_t i = 0; i < c->gemms && status == BITCUT_OK; i++) {
-        const bool compares = e->best.sampled && !effort_is_spent(effort) &&
-                              !progress_stopped(o->progress);
+        const bool compares =
+            e->best.sampled && !effort_is_spent(effort) && !progress_stopped(o->progress);
         if (i != searched && (compares || is_empty(all, i)))
             status = cover_one(c, e, all, i, effort, o, f);
     }

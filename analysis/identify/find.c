@@ -263,9 +263,8 @@ static enum bitcut_status search_on(struct confirmation *c, const struct block *
 
 enum bitcut_status explain_find(struct explanation *e, const struct block *screen,
                                 const struct block *sample, const struct block *traced,
-                                const struct hypothesis *base,
-                                struct effort *effort, const struct explain_options *o,
-                                struct fault *f)
+                                const struct hypothesis *base, struct effort *effort,
+                                const struct explain_options *o, struct fault *f)
 {
     struct search *const s = calloc(1, sizeof *s);
     struct effort unlimited = effort_of(INFINITY, 0);

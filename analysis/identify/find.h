@@ -26,14 +26,14 @@ enum bitcut_status window_take(struct block *to, const struct problem *q, struct
 
 /* Search, within the effort, for hypotheses that give all of the screen and of the
    sample; without an effort (NULL) only unchanged recipes are tried.  The
-   rounding errors of the outputs `traced` suggest orders of k.  The search starts from `base` only, or from everything if that is NULL.  Sets the best hypothesis, its equals, the
-   number tried, and whether the search was complete.  Returns BITCUT_NO_MEMORY if memory
-   runs out. */
+   rounding errors of the outputs `traced` suggest orders of k.  The search starts from
+   `base` only, or from everything if that is NULL.  Sets the best hypothesis, its equals,
+   the number tried, and whether the search was complete.  Returns BITCUT_NO_MEMORY if
+   memory runs out. */
 enum bitcut_status explain_find(struct explanation *e, const struct block *screen,
                                 const struct block *sample, const struct block *traced,
-                                const struct hypothesis *base,
-                                struct effort *effort, const struct explain_options *o,
-                                struct fault *f);
+                                const struct hypothesis *base, struct effort *effort,
+                                const struct explain_options *o, struct fault *f);
 
 /* Translate a hypothesis from one space to another space of the same problem, which may
    have other ranges of k and therefore other faults, and which receives its suggested

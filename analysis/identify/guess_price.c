@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* The logarithm of the number of guesses from which a part is one, about.  The families of
-   faults begin with the common ones. */
+/* The logarithm of the number of guesses from which a part is one, about.  The families
+   of faults begin with the common ones. */
 static double choices(const struct residuals *e, const struct guessed *part)
 {
     enum { FEW_KINDS = 9 };
@@ -23,13 +23,14 @@ static double choices(const struct residuals *e, const struct guessed *part)
            3 * row->of_parts + of_position * position;
 }
 
-/* A fault is believed if it makes D this much likelier; a rarer arithmetic costs less.  In
+/* A fault is believed if it makes D this much likelier; a rarer arithmetic costs less. In
    logarithms of likelihood. */
 static double price(const struct residuals *e, const struct guess *g)
 {
     static const double of_fault = 30, of_other = 3, of_one = 48, of_order = 1e-3;
     const enum arithmetic_kind kind = e->arithmetics.at[g->arithmetic].kind;
-    double sum = g->parts * of_fault + (kind == ARITHMETIC_TERMS || kind == ARITHMETIC_OTHER) * of_other +
+    double sum = g->parts * of_fault +
+                 (kind == ARITHMETIC_TERMS || kind == ARITHMETIC_OTHER) * of_other +
                  (kind == ARITHMETIC_ONE) * of_one + of_order * (double)g->arithmetic;
     for (int i = 0; i < g->parts; i++) sum += choices(e, &g->part[i]);
     return sum;

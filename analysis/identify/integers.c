@@ -364,8 +364,8 @@ static void compare_all(struct explanation *e, struct search_of_integers *s,
 {
     const struct hypothesis_of_integers *const h = &s->best;
     sizes_of(s, h->transposed);
-    for (size_t i = 0; i < s->m && !progress_stopped(o->progress) &&
-                       (!i || !effort_is_spent(&effort));
+    for (size_t i = 0;
+         i < s->m && !progress_stopped(o->progress) && (!i || !effort_is_spent(&effort));
          i++) {
         effort.spent += (double)s->n * (double)s->k;
         for (size_t j = 0; j < s->n; j++) {

@@ -39,13 +39,15 @@ static size_t written_draw(size_t *to, size_t most, const struct some_lines *wri
 }
 
 /* The same for rows and columns; the caller frees *row and *col, also after a failure. */
-static enum bitcut_status draw_both(size_t **row, size_t *rows, size_t **col, size_t *cols,
-                                    const struct ladder_report *l, const struct problem *q,
-                                    uint64_t seed, uint64_t stream, struct fault *f)
+static enum bitcut_status draw_both(size_t **row, size_t *rows, size_t **col,
+                                    size_t *cols, const struct ladder_report *l,
+                                    const struct problem *q, uint64_t seed,
+                                    uint64_t stream, struct fault *f)
 {
     *row = memory_allocate(*rows, sizeof **row);
     *col = memory_allocate(*cols, sizeof **col);
-    if (!*row || !*col) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
+    if (!*row || !*col)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
     *rows = written_draw(*row, *rows, &l->rows, problem_m(q), seed, stream);
     *cols = written_draw(*col, *cols, &l->cols, problem_n(q), seed, stream + 1);
     return BITCUT_OK;
@@ -72,7 +74,8 @@ static enum bitcut_status take_sample(struct rung_input *x, const struct ladder_
     view_clear(&x->sample);
     enum bitcut_status status =
         draw_both(&row, &rows, &col, &cols, l, x->q, x->seed, STREAM, f);
-    if (status == BITCUT_OK) status = view_take(&x->sample, x->q, row, rows, col, cols, f);
+    if (status == BITCUT_OK)
+        status = view_take(&x->sample, x->q, row, rows, col, cols, f);
     free(row);
     free(col);
     return status;
@@ -80,8 +83,8 @@ static enum bitcut_status take_sample(struct rung_input *x, const struct ladder_
 
 /* --- ulps ------------------------------------------------------------------------- */
 
-/* The exact values of the sample, rounded to FP32 and to FP64; of a problem with something
-   given up to roundings of binary64. */
+/* The exact values of the sample, rounded to FP32 and to FP64; of a problem with
+   something given up to roundings of binary64. */
 static enum bitcut_status exact_values(uint32_t *c32, uint64_t *c64, const struct view *v,
                                        struct fault *f)
 {
@@ -93,7 +96,8 @@ static enum bitcut_status exact_values(uint32_t *c32, uint64_t *c64, const struc
         c64[at] = bits_of_double(v->exact[at]);
     }
     return b->own ? BITCUT_OK
-                  : exact_gemm(c32, c64, NULL, NULL, &o, b->rows, b->cols, b->k, b->a, b->b, f);
+                  : exact_gemm(c32, c64, NULL, NULL, &o, b->rows, b->cols, b->k, b->a,
+                               b->b, f);
 }
 
 static enum bitcut_status count_ulps(struct ladder_report *l, const struct view *v,
@@ -134,8 +138,8 @@ bool ladder_has(const struct ladder_report *l, const char *name)
 
 /* --- the ladder ------------------------------------------------------------------- */
 
-enum bitcut_status ladder_report_make(struct ladder_report *l, const struct problem *q, uint64_t seed,
-                                struct fault *f)
+enum bitcut_status ladder_report_make(struct ladder_report *l, const struct problem *q,
+                                      uint64_t seed, struct fault *f)
 {
     uint32_t *const d = problem_result(q);
     struct rung_input x = { .q = q,
@@ -175,11 +179,15 @@ struct problem ladder_rest(const struct ladder_report *l, const struct problem *
     const size_t m = problem_m(q), n = problem_n(q), k = problem_k(q);
     rest.alpha = l->alpha;
     if (l->gathered[0]) {
-        rest.a = (struct matrix){ .rows = m, .cols = k, .at = l->gathered[0], .format = q->a.format };
+        rest.a = (struct matrix){
+            .rows = m, .cols = k, .at = l->gathered[0], .format = q->a.format
+        };
         rest.transposed_a = false;
     }
     if (l->gathered[1]) {
-        rest.b = (struct matrix){ .rows = k, .cols = n, .at = l->gathered[1], .format = q->b.format };
+        rest.b = (struct matrix){
+            .rows = k, .cols = n, .at = l->gathered[1], .format = q->b.format
+        };
         rest.transposed_b = false;
     }
     return rest;
@@ -191,7 +199,8 @@ void ladder_describe(char *text, size_t size, const struct ladder_report *l)
 {
     for (size_t i = 0; i < l->findings; i++) {
         text_add(text, size, "%s%s", i ? "; " : "", l->finding[i].text);
-        if (*l->finding[i].option) text_add(text, size, " (give %s)", l->finding[i].option);
+        if (*l->finding[i].option)
+            text_add(text, size, " (give %s)", l->finding[i].option);
     }
 }
 
@@ -199,11 +208,12 @@ void ladder_describe_ulps(char *text, size_t size, const struct ladder_report *l
 {
     if (!l->rounded) return;
     const double share = 100 / (double)l->rounded;
-    text_add(text, size,
-             "%.3g %% of %zu outputs are the correctly rounded exact result; %.3g %% within "
-             "1 ulp, %.3g %% within 2, %.3g %% within 8",
-             share * (double)l->within[0], l->rounded, share * (double)l->within[1],
-             share * (double)l->within[2], share * (double)l->within[3]);
+    text_add(
+        text, size,
+        "%.3g %% of %zu outputs are the correctly rounded exact result; %.3g %% within "
+        "1 ulp, %.3g %% within 2, %.3g %% within 8",
+        share * (double)l->within[0], l->rounded, share * (double)l->within[1],
+        share * (double)l->within[2], share * (double)l->within[3]);
 }
 
 static bool has_option(const void *finding)

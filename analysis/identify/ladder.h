@@ -22,8 +22,8 @@ struct ladder_report {
     /* Rows and columns without outputs that were not written. */
     struct some_lines rows, cols;
     size_t unwritten; /* outputs of D that were not written, as far as that is known */
-    /* The problem that remains if the findings hold, and whether it differs: a search on it
-       finds the same bits.  `gathered` are its own elements of A and B, or NULL. */
+    /* The problem that remains if the findings hold, and whether it differs: a search on
+       it finds the same bits.  `gathered` are its own elements of A and B, or NULL. */
     bool has_rest;
     uint32_t alpha;
     uint32_t *gathered[2];
@@ -46,15 +46,15 @@ struct rung {
 extern const struct rung rungs[];
 
 /* Climb all rungs for D of *q, whose matrices have been read (quick_check_read()) and are
-   not empty.  The work is proportional to the sizes of A, B and D, and to a bounded number
-   of products.  The findings depend on the seed alone.  Returns BITCUT_NO_MEMORY, which
-   leaves nothing to clear. */
-enum bitcut_status ladder_report_make(struct ladder_report *l, const struct problem *q, uint64_t seed,
-                                struct fault *f);
+   not empty.  The work is proportional to the sizes of A, B and D, and to a bounded
+   number of products.  The findings depend on the seed alone.  Returns BITCUT_NO_MEMORY,
+   which leaves nothing to clear. */
+enum bitcut_status ladder_report_make(struct ladder_report *l, const struct problem *q,
+                                      uint64_t seed, struct fault *f);
 void ladder_report_clear(struct ladder_report *l);
 
-/* At most that many rows and columns of those that were written, drawn from the stream and
-   the next one.  Returns BITCUT_NO_MEMORY if memory runs out. */
+/* At most that many rows and columns of those that were written, drawn from the stream
+   and the next one.  Returns BITCUT_NO_MEMORY if memory runs out. */
 enum bitcut_status ladder_take(struct block *to, const struct ladder_report *l,
                                const struct problem *q, size_t rows, size_t cols,
                                uint64_t seed, uint64_t stream, struct fault *f);

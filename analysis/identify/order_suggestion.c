@@ -64,8 +64,7 @@ static bool trace_take(struct trace *t, const struct block *b, bool rounded)
         t->n += isfinite(sum);
     }
     for (size_t p = 1; p < b->k && t->n < most; p++)
-        memmove(t->product + p * t->n, t->product + p * most,
-                t->n * sizeof *t->product);
+        memmove(t->product + p * t->n, t->product + p * most, t->n * sizeof *t->product);
     return t->n >= OUTPUTS_MIN;
 }
 
@@ -210,7 +209,8 @@ static void add_orders(struct orders *to, struct likely l, size_t length, size_t
         if (slices > 2 || joins_lanes(r, (int)l.lanes)) add_order(to, o);
     }
     o.reduction = BITCUT_ASCENDING;
-    for (size_t i = 0; i < sizeof tails / sizeof *tails && slices > 2 && k % length; i++) {
+    for (size_t i = 0; i < sizeof tails / sizeof *tails && slices > 2 && k % length;
+         i++) {
         o.balance_tail = tails[i];
         add_order(to, o);
     }

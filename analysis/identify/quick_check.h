@@ -27,9 +27,9 @@ size_t quick_check_ties(size_t *position, size_t most, const struct block *b,
                         uint32_t beta);
 
 /* The median over the block's finite outputs of |D - (alpha A B + beta C)| / (|alpha|
-   |A||B|), in units of 2^-24, with sums in binary64.  Outputs that are 0 count only if all
-   are: they may not have been written, or be negative results that became zeros.  Outputs
-   whose products are all 0 do not count.  NaN if no output counts. */
+   |A||B|), in units of 2^-24, with sums in binary64.  Outputs that are 0 count only if
+   all are: they may not have been written, or be negative results that became zeros.
+   Outputs whose products are all 0 do not count.  NaN if no output counts. */
 double quick_check_error(const struct block *b, uint32_t alpha, uint32_t beta);
 
 #endif

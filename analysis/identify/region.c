@@ -281,8 +281,7 @@ static enum bitcut_status explain_part(struct box *box, struct whole *w,
     if (status == BITCUT_OK) status = explain_space_make(&part->space, &b, f);
     if (status == BITCUT_OK && !explain_space_share_orders(&part->space, &e->space))
         status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for more orders");
-    if (status == BITCUT_OK)
-        status = add_lanes(&part->space, &e->best.x.gemm.order, f);
+    if (status == BITCUT_OK) status = add_lanes(&part->space, &e->best.x.gemm.order, f);
     if (status == BITCUT_OK)
         status = explain_find(part, &b, &b, &traced, &e->best.h, &effort, o, f);
     if (status == BITCUT_OK) status = take_if_all(w, e, part, o, f);

@@ -98,7 +98,8 @@ double least_normal(const struct problem *q) { return ldexp(1, 1 - q->format->bi
 
 /* --- findings --------------------------------------------------------------------- */
 
-struct bitcut_finding *ladder_add(struct ladder_report *l, const struct rung_input *x, const char *name)
+struct bitcut_finding *ladder_add(struct ladder_report *l, const struct rung_input *x,
+                                  const char *name)
 {
     if (l->findings == BITCUT_FINDINGS_MAX) return NULL;
     struct bitcut_finding *const to = &l->finding[l->findings++];
@@ -153,7 +154,7 @@ static size_t stride_of(const unsigned char *set, size_t count, size_t *first)
         last = i;
     }
     return lines > 2 && stride > 1 && *first < stride && last + stride >= count ? stride
-                                                                               : 0;
+                                                                                : 0;
 }
 
 void lines_describe(char *text, size_t size, const unsigned char *set, size_t count,

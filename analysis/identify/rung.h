@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the rungs of the ladder share: exact values of some outputs, and lists of lines. */
+/* What the rungs of the ladder share: exact values of some outputs, and lists of lines.
+ */
 #ifndef BITCUT_ANALYSIS_IDENTIFY_RUNG_H
 #define BITCUT_ANALYSIS_IDENTIFY_RUNG_H
 
@@ -31,7 +32,8 @@ struct rung_input {
 double least_normal(const struct problem *q);
 
 /* A new finding for all of D; NULL: there is no room. */
-struct bitcut_finding *ladder_add(struct ladder_report *l, const struct rung_input *x, const char *name);
+struct bitcut_finding *ladder_add(struct ladder_report *l, const struct rung_input *x,
+                                  const char *name);
 
 /* "rows 1 to 15, 17 to 31", "all rows except 0, 16", or "one row in 4, from row 1": the
    lines below `count` that are set. */

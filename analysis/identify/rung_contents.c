@@ -39,13 +39,13 @@ static enum content content_of(uint32_t x)
 /* The state of the rung. */
 struct contents {
     const struct rung_input *x;
-    unsigned char *marked; /* outputs of D that were not written, m x n */
+    unsigned char *marked;   /* outputs of D that were not written, m x n */
     double *of_row, *of_col; /* largest magnitude in each row of A and column of B;
                                 infinite if one is NaN */
     unsigned char *row_plain, *col_plain; /* lines of D that hold one value */
-    bool has_negative;       /* D has a negative number */
-    double accuracy;         /* typical |D - exact| / |A||B| where D is a number; or NaN */
-    double size;             /* typical |A||B| */
+    bool has_negative;                    /* D has a negative number */
+    double accuracy; /* typical |D - exact| / |A||B| where D is a number; or NaN */
+    double size;     /* typical |A||B| */
     size_t rows, cols, boxes, scattered;
 };
 
@@ -80,8 +80,8 @@ struct region {
     size_t row, row_end, col, col_end;
 };
 
-/* The typical |D - exact| / |A||B| of outputs of a region that are numbers other than 0 and
-   not marked, and their typical |A||B|; NaN if there are none. */
+/* The typical |D - exact| / |A||B| of outputs of a region that are numbers other than 0
+   and not marked, and their typical |A||B|; NaN if there are none. */
 static enum bitcut_status take_accuracy(double *accuracy, double *typical,
                                         const struct contents *c, struct region r,
                                         struct fault *f)
@@ -112,7 +112,8 @@ static enum bitcut_status take_typical(struct contents *c, struct fault *f)
                          (struct region){ 0, c->x->m, 0, c->x->n }, f);
 }
 
-/* Whether errors are above those of elements of 8 bits; then elements may become zeros. */
+/* Whether errors are above those of elements of 8 bits; then elements may become zeros.
+ */
 static bool is_rough(const struct contents *c, double accuracy)
 {
     return accuracy > 1 / (8 * sqrt((double)c->x->k));
@@ -144,24 +145,22 @@ static bool is_foreign(const struct contents *c, enum content what, uint32_t d, 
                        size_t j, struct exact_output v)
 {
     const bool accurate = c->accuracy < 0x1p-10;
-    const double largest =
-        ldexp(1, c->x->q->format == &formats[FORMAT_F16] ? 14 : 120);
+    const double largest = ldexp(1, c->x->q->format == &formats[FORMAT_F16] ? 14 : 120);
     if (!(v.magnitude > 0) || !isfinite(v.magnitude)) return false;
     switch (what) {
     case ZERO:
         return fabs(v.value) >= v.magnitude / 64 &&
                fabs(v.value) >= least_normal(c->x->q) &&
                !(v.magnitude < c->size * 0x1p-12) && (c->has_negative || v.value > 0);
-    case NUMBER:
-        return accurate && fabs(v.value - value_of_float(d)) > v.magnitude / 64;
+    case NUMBER: return accurate && fabs(v.value - value_of_float(d)) > v.magnitude / 64;
     default:
         return c->of_row[i] < ELEMENT_MAX && c->of_col[j] < ELEMENT_MAX &&
                v.magnitude < largest;
     }
 }
 
-/* Whether at least a sixth of the examined outputs of a region, and 3, are foreign.  Of a row,
-   outputs in columns that hold one value do not count, and of a column those in such
+/* Whether at least a sixth of the examined outputs of a region, and 3, are foreign.  Of a
+   row, outputs in columns that hold one value do not count, and of a column those in such
    rows: these lines may have another cause. */
 static enum bitcut_status region_foreign(bool *is, const struct contents *c,
                                          struct region r, struct fault *f)
@@ -240,8 +239,8 @@ static void find_plain_lines(unsigned char *plain, const struct contents *c, boo
 {
     const size_t m = c->x->m, n = c->x->n;
     for (size_t i = 0; i < (rows ? m : n); i++)
-        plain[i] = (rows ? n : m) >= 4 && (rows ? is_uniform(c, i, i + 1, 0, n)
-                                                : is_uniform(c, 0, m, i, i + 1));
+        plain[i] = (rows ? n : m) >= 4 &&
+                   (rows ? is_uniform(c, i, i + 1, 0, n) : is_uniform(c, 0, m, i, i + 1));
 }
 
 static enum bitcut_status mark_lines(struct contents *c, unsigned char *line,
@@ -276,8 +275,8 @@ static void add_contents(char *text, size_t size, const bool has[CONTENTS])
     }
 }
 
-static enum bitcut_status find_lines(struct ladder_report *l, struct contents *c, bool rows,
-                                     struct fault *f)
+static enum bitcut_status find_lines(struct ladder_report *l, struct contents *c,
+                                     bool rows, struct fault *f)
 {
     const size_t m = c->x->m, n = c->x->n, count = rows ? m : n;
     unsigned char *const line = calloc(count, 1);
@@ -324,7 +323,7 @@ static struct region grow(const struct contents *c, struct region r)
             { r.row - 1, r.row, r.col, r.col_end },
             { r.row, r.row_end, r.col - 1, r.col },
         };
-        const bool exists[4] = { r.row_end < m, r.col_end < n, r.row > 0, r.col > 0 };
+        const bool exists[4] = { r.row_end<m, r.col_end<n, r.row> 0, r.col> 0 };
         for (int s = 0; s < 4 && !more; s++) {
             const struct region *const t = &side[s];
             if (!exists[s] || key(c->x->d[t->row * n + t->col]) != first ||
@@ -397,15 +396,14 @@ static enum bitcut_status find_boxes(struct ladder_report *l, struct contents *c
             c->boxes++;
             describe_box(&to, l, c, r);
         }
-    if (to)
-        text_add(to->text, sizeof to->text, ", as if nothing was written there");
+    if (to) text_add(to->text, sizeof to->text, ", as if nothing was written there");
     return status;
 }
 
 /* --- scattered outputs ------------------------------------------------------------ */
 
-/* Scattered outputs of each kind except numbers: found if nearly all that are examined are
-   foreign. */
+/* Scattered outputs of each kind except numbers: found if nearly all that are examined
+   are foreign. */
 static enum bitcut_status find_scattered(struct ladder_report *l, struct contents *c,
                                          enum content what, struct fault *f)
 {
@@ -427,10 +425,13 @@ static enum bitcut_status find_scattered(struct ladder_report *l, struct content
     if (foreign * 4 < seen * 3) return BITCUT_OK;
     struct bitcut_finding *const to = ladder_add(l, x, "not written");
     if (!to) return BITCUT_OK;
-    text_add(to->text, sizeof to->text,
-             "%zu outputs at scattered positions are %s, the first D[%zu, %zu], which A and "
-             "B do not account for",
-             count, contents[what], first / x->n, first % x->n);
+    text_add(
+        to->text, sizeof to->text,
+        count == 1
+            ? "%zu output is %s, D[%zu, %zu], which A and B do not account for"
+            : "%zu outputs at scattered positions are %s, the first D[%zu, %zu], which A "
+              "and B do not account for",
+        count, contents[what], first / x->n, first % x->n);
     to->outputs = count;
     to->rows[0] = first / x->n;
     for (size_t at = 0; at < x->m * x->n; at++)
@@ -446,13 +447,13 @@ static enum bitcut_status find_plain(struct ladder_report *l, struct contents *c
 {
     bool is;
     const enum content what = content_of(c->x->d[0]);
-    const enum bitcut_status status = region_foreign(
-        &is, c, (struct region){ 0, c->x->m, 0, c->x->n }, f);
+    const enum bitcut_status status =
+        region_foreign(&is, c, (struct region){ 0, c->x->m, 0, c->x->n }, f);
     if (status != BITCUT_OK || !is || what == NUMBER) return status;
     struct bitcut_finding *const to = ladder_add(l, c->x, "not written");
     if (to)
-        text_add(to->text, sizeof to->text, "D is all %s, as if nothing was written to it",
-                 contents[what]);
+        text_add(to->text, sizeof to->text,
+                 "D is all %s, as if nothing was written to it", contents[what]);
     return status;
 }
 
@@ -477,10 +478,10 @@ static void lines_all(struct some_lines *to)
     *to = (struct some_lines){ NULL, 0 };
 }
 
-/* Written rows by all columns, or all rows by written columns, whichever has more outputs;
-   both if that is needed. */
-static enum bitcut_status choose_written(struct ladder_report *l, const struct contents *c,
-                                         struct fault *f)
+/* Written rows by all columns, or all rows by written columns, whichever has more
+   outputs; both if that is needed. */
+static enum bitcut_status choose_written(struct ladder_report *l,
+                                         const struct contents *c, struct fault *f)
 {
     const size_t m = c->x->m, n = c->x->n;
     for (size_t at = 0; at < m * n; at++) l->unwritten += c->marked[at];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rung of a bias or factors that D has and that were not given: patterns of D and the
    exact result P.  With R = D - P:
-   - a bias: in 9 of 10 outputs R is near its median in the column, or in the row, or in all
-     of D, and not small;
-   - factors: in 9 of 10 outputs D / P is near one number for all of the sample, or for each
-     row, or for each column, or near a product of a number of the row and one of the
+   - a bias: in 9 of 10 outputs R is near its median in the column, or in the row, or in
+   all of D, and not small;
+   - factors: in 9 of 10 outputs D / P is near one number for all of the sample, or for
+   each row, or for each column, or near a product of a number of the row and one of the
      column; and it is not near 1.  Outputs whose terms cancel do not count.
-   The first pattern counts.  At most 16 rows and columns are read.  Fewer than 8 k have no
-   factors of lines: with few products the roundings of elements are such factors. */
+   The first pattern counts.  At most 16 rows and columns are read.  Fewer than 8 k have
+   no factors of lines: with few products the roundings of elements are such factors. */
 #include "analysis/identify/rung.h"
 
 #include "lib/base/size.h"
@@ -43,8 +43,8 @@ struct outputs {
     const struct view *v;
     size_t rows, cols;
     double rest[OUTPUTS_MAX], ratio[OUTPUTS_MAX], size[OUTPUTS_MAX];
-    double weight[OUTPUTS_MAX]; /* of distances of ratios: those of small results have more
-                                   of the error */
+    double weight[OUTPUTS_MAX]; /* of distances of ratios: those of small results have
+                                   more of the error */
 };
 
 static void take(struct outputs *to, const struct view *v)
@@ -58,8 +58,8 @@ static void take(struct outputs *to, const struct view *v)
         const double d = v->d[from], sum = v->exact[from];
         const bool large = fabs(sum) * 32 >= v->size[from] && sum != 0;
         to->size[at] = v->size[from];
-        to->weight[at] = larger_double(
-            1, v->size[from] / sqrt((double)v->b.k) / larger_double(least, fabs(sum)));
+        to->weight[at] = larger_double(1, v->size[from] / sqrt((double)v->b.k) /
+                                              larger_double(least, fabs(sum)));
         to->rest[at] = large && d == 0 ? (double)NAN : d - sum;
         to->ratio[at] = large && d != 0 && fabs(sum) >= least ? d / sum : (double)NAN;
     }
@@ -145,12 +145,11 @@ static void expect(struct numbers *to, const struct outputs *o, const double *x,
         line_medians(to->of_col, o, x, to->of_row, true);
     }
     for (size_t at = 0; at < count; at++)
-        to->expected[at] =
-            to->all * to->of_row[at / o->cols] * to->of_col[at % o->cols];
+        to->expected[at] = to->all * to->of_row[at / o->cols] * to->of_col[at % o->cols];
 }
 
-/* Elements that are subnormal in a part give factors of a few lines, too: factors of lines
-   must differ from 1 in half of the outputs. */
+/* Elements that are subnormal in a part give factors of a few lines, too: factors of
+   lines must differ from 1 in half of the outputs. */
 static bool is_factor(struct numbers *to, const struct outputs *o, enum lines which,
                       const struct tier *t)
 {
@@ -190,8 +189,8 @@ static bool is_near(double x, double to, double deviated)
 /* The power of two that x is, to this deviation; 0: it is none. */
 static double power_of_two(double x, double deviated)
 {
-    const double near = isfinite(x) && x != 0 ? copysign(exp2(round(log2(fabs(x)))), x)
-                                              : 0;
+    const double near =
+        isfinite(x) && x != 0 ? copysign(exp2(round(log2(fabs(x)))), x) : 0;
     return near != 0 && is_near(x, near, deviated) ? near : 0;
 }
 
@@ -257,7 +256,8 @@ static const struct pattern {
     const char *option;             /* "": made from the number */
 } patterns[] = {
     { "factor", is_factor, ALL, has_factors, "D is a multiple of the exact result",
-      "a factor was not given", "a factor that was given is not applied, or not once", "" },
+      "a factor was not given", "a factor that was given is not applied, or not once",
+      "" },
     { "bias", is_bias, ALL, gemm_has_bias, "D less the exact result is one number",
       "the sum does not start from zero, or a bias was not given",
       "the bias that was given is not added, or not once", "--bias FILE" },
@@ -286,8 +286,8 @@ static const struct pattern {
 
 /* --- the rung --------------------------------------------------------------------- */
 
-/* Whether rows of A, and columns of B, are different numbers: only then a missing range of
-   k is no bias. */
+/* Whether rows of A, and columns of B, are different numbers: only then a missing range
+   of k is no bias. */
 static bool are_different(const struct block *b)
 {
     size_t a = 0, of_b = 0;
@@ -326,7 +326,8 @@ static void describe(struct ladder_report *l, const struct rung_input *x,
     struct bitcut_finding *const to = ladder_add(l, x, p->name);
     double number = n->all;
     if (!to) return;
-    text_add(to->text, sizeof to->text, "%s: %s", p->what, told ? p->otherwise : p->untold);
+    text_add(to->text, sizeof to->text, "%s: %s", p->what,
+             told ? p->otherwise : p->untold);
     text_add(to->text, sizeof to->text, p->which == ALL ? ", " : " (");
     if (p->which == ALL)
         number = write_number(to->text, sizeof to->text, n->all, deviated, x->k);
@@ -338,8 +339,7 @@ static void describe(struct ladder_report *l, const struct rung_input *x,
         add_numbers(to->text, sizeof to->text, n->of_col, o->v->b.col, o->cols, "column",
                     deviated, x->k);
     if (p->which != ALL) text_add(to->text, sizeof to->text, ")");
-    if (!told && *p->option)
-        snprintf(to->option, sizeof to->option, "%s", p->option);
+    if (!told && *p->option) snprintf(to->option, sizeof to->option, "%s", p->option);
     else if (!told)
         snprintf(to->option, sizeof to->option, "--alpha %.9g",
                  number * value_of_float(x->q->alpha));

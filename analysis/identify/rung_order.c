@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rungs of results at other positions: rows, columns, tiles and elements of tiles of D
-   that are those of other positions, and a k of one operand that is shifted or reversed. */
+/* The rungs of results at other positions: rows, columns, tiles and elements of tiles of
+   D that are those of other positions, and a k of one operand that is shifted or
+   reversed. */
 #include "analysis/identify/rung.h"
 
 #include "lib/base/size.h"
@@ -24,10 +25,10 @@ enum { K_MIN = 4 };
 /* All rows of D at some columns, or all columns at some rows, line after line. */
 struct strip {
     size_t lines, width;
-    double *d, *exact, *over;      /* lines x width; over: 1 / |A||B|, or 0 */
-    double *magnitude;             /* of the exact values of each line */
-    size_t *from;                  /* line that holds the results, or the line itself */
-    unsigned char *far;            /* whether D is far from the exact result */
+    double *d, *exact, *over; /* lines x width; over: 1 / |A||B|, or 0 */
+    double *magnitude;        /* of the exact values of each line */
+    size_t *from;             /* line that holds the results, or the line itself */
+    unsigned char *far;       /* whether D is far from the exact result */
 };
 
 static void strip_clear(struct strip *s)
@@ -81,7 +82,8 @@ static enum bitcut_status strip_take(struct strip *s, const struct ladder_report
     s->magnitude = calloc(s->lines, sizeof *s->magnitude);
     s->from = memory_allocate(s->lines, sizeof *s->from);
     s->far = calloc(s->lines, 1);
-    if (s->d && s->exact && s->over && s->magnitude && s->from && s->far) strip_fill(s, &v, rows);
+    if (s->d && s->exact && s->over && s->magnitude && s->from && s->far)
+        strip_fill(s, &v, rows);
     else status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for lines of D");
     view_clear(&v);
     if (status != BITCUT_OK) strip_clear(s);
@@ -92,11 +94,13 @@ static enum bitcut_status strip_take(struct strip *s, const struct ladder_report
    infinite above NEAR. */
 static double line_misfit(const struct strip *s, size_t i, size_t from)
 {
-    const double *const d = &s->d[i * s->width], *const exact = &s->exact[from * s->width],
-                 *const over = &s->over[from * s->width];
+    const double *const d = &s->d[i * s->width],
+                        *const exact = &s->exact[from * s->width],
+                        *const over = &s->over[from * s->width];
     const double most = NEAR * s->magnitude[from];
     double off = 0;
-    for (size_t w = 0; w < s->width && off <= most; w++) off += fabs(d[w] - exact[w]) * over[w];
+    for (size_t w = 0; w < s->width && off <= most; w++)
+        off += fabs(d[w] - exact[w]) * over[w];
     return off <= most && most > 0 ? off / most : (double)INFINITY;
 }
 
@@ -154,7 +158,8 @@ static const struct map {
     { by_reverse, "in reverse order" },
     { by_exchange, "exchanged in pairs: %s i holds the results of %s i xor %zu" },
     { by_shift, "shifted: %s i holds the results of %s i + %zu (modulo their number)" },
-    { by_interleave, "interleaved: results of neighbouring %ss are in %ss at a distance of %zu" },
+    { by_interleave,
+      "interleaved: results of neighbouring %ss are in %ss at a distance of %zu" },
 };
 
 /* Whether nine of ten far lines obey a rule. */
@@ -170,7 +175,8 @@ static bool obeys(const struct strip *s, const struct map *map, size_t by)
 }
 
 /* Describe the rule that the lines obey, if there is one. */
-static bool describe_rule(char *text, size_t size, const struct strip *s, const char *noun)
+static bool describe_rule(char *text, size_t size, const struct strip *s,
+                          const char *noun)
 {
     size_t i = 0;
     while (i < s->lines && (!s->far[i] || s->from[i] == i)) i++;
@@ -236,7 +242,8 @@ static enum bitcut_status find_lines(struct ladder_report *l, const struct rung_
     enum bitcut_status status = strip_take(&s, l, x, rows, f);
     if (status != BITCUT_OK) return status;
     if (find_sources(&all, &s, &far)) {
-        struct bitcut_finding *const to = ladder_add(l, x, rows ? "rows moved" : "columns moved");
+        struct bitcut_finding *const to =
+            ladder_add(l, x, rows ? "rows moved" : "columns moved");
         const bool plain = !problem_is_told(x->q) && !x->q->c.at && !x->q->of_groups;
         size_t first = s.lines, end = 0;
         for (size_t i = 0; i < s.lines; i++)
@@ -304,8 +311,8 @@ static double cell_misfit(const struct cells *c, size_t cell, size_t from, doubl
     double off = 0;
     for (size_t i = 0; i < CELL && off <= most; i++) {
         const double *const d = cell_row(c->v->d, c, cell, i),
-                     *const exact = cell_row(c->v->exact, c, from, i),
-                     *const size = cell_row(c->v->size, c, from, i);
+                            *const exact = cell_row(c->v->exact, c, from, i),
+                            *const size = cell_row(c->v->size, c, from, i);
         for (size_t j = 0; j < CELL; j++)
             if (size[j] > 0) off += fabs(d[j] - exact[j]) / size[j];
     }
@@ -354,7 +361,8 @@ static bool find_cells(struct cells *c)
         for (size_t from = 0; from < count; from++) {
             const double limit = NEAR * c->magnitude[from],
                          off = cell_misfit(c, cell, from, limit);
-            if (limit > 0 && off < least * limit) least = off / limit, c->from[cell] = from;
+            if (limit > 0 && off < least * limit)
+                least = off / limit, c->from[cell] = from;
         }
         matched += c->from[cell] != SIZE_MAX;
     }
@@ -478,8 +486,8 @@ static void describe_fragment(struct bitcut_finding *to, const struct fragment *
     for (size_t at = 0; at < g->rows * g->cols; at++)
         transposed &= may_be(g, at, at % g->cols * g->cols + at / g->cols);
     text_add(to->text, sizeof to->text,
-             "the elements of each tile of %zu x %zu of D are in another order: ", g->rows,
-             g->cols);
+             "the elements of each tile of %zu x %zu of D are in another order: ",
+             g->rows, g->cols);
     if (transposed) {
         text_add(to->text, sizeof to->text, "each tile is transposed");
         return;
@@ -498,8 +506,10 @@ static bool find_fragments(enum bitcut_status *status, struct ladder_report *l,
                            const struct rung_input *x, const struct view *v,
                            struct fault *f)
 {
-    static const unsigned char sizes[][2] = { { 4, 4 },  { 8, 4 },  { 8, 8 },  { 16, 8 },
-                                              { 8, 16 }, { 16, 16 }, { 32, 8 }, { 8, 32 } };
+    static const unsigned char sizes[][2] = {
+        { 4, 4 },  { 8, 4 },   { 8, 8 },  { 16, 8 },
+        { 8, 16 }, { 16, 16 }, { 32, 8 }, { 8, 32 }
+    };
     struct fragment *const g = malloc(sizeof *g);
     bool found = false;
     for (size_t i = 0; g && i < sizeof sizes / sizeof *sizes && !found; i++) {
@@ -555,8 +565,9 @@ static bool is_k(const struct view *v, size_t shift, bool reversed)
         double sum = 0;
         for (size_t p = 0; p < b->k; p++) {
             const size_t other = reversed ? b->k - 1 - p : p + shift;
-            sum += value_of_float(b->a[i * b->k + p]) *
-                   value_of_float(b->b[(other < b->k ? other : other - b->k) * b->cols + j]);
+            sum +=
+                value_of_float(b->a[i * b->k + p]) *
+                value_of_float(b->b[(other < b->k ? other : other - b->k) * b->cols + j]);
         }
         sum *= value_of_float(b->q->alpha);
         far += !(fabs(v->d[at] - sum) <= near * v->size[at]);
@@ -565,7 +576,8 @@ static bool is_k(const struct view *v, size_t shift, bool reversed)
     return far < 2 && (own || same * 2 < OUTPUTS);
 }
 
-enum bitcut_status rung_k(struct ladder_report *l, const struct rung_input *x, struct fault *f)
+enum bitcut_status rung_k(struct ladder_report *l, const struct rung_input *x,
+                          struct fault *f)
 {
     enum { WORK = 1 << 26, OUTPUTS_MIN = 12 };
     const struct view *const v = &x->sample;

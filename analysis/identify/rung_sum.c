@@ -24,8 +24,8 @@ enum { LANES_MAX = 64 };
 
 static double through(const struct accumulator *a, double x)
 {
-    return value_of_float(f32_through(&formats[a->format], &roundings[ROUND_RN],
-                                      bits_of_float((float)x)));
+    return value_of_float(
+        f32_through(&formats[a->format], &roundings[ROUND_RN], bits_of_float((float)x)));
 }
 
 /* Output (i, j) as sums in `lanes` accumulators, which are added at the end. */
@@ -44,22 +44,23 @@ static double short_sum(const struct block *b, size_t i, size_t j,
 }
 
 /* The typical distance of D from such sums, relative to |A||B|. */
-static double short_misfit(const struct view *v, const struct accumulator *a, size_t lanes,
-                           bool ranges)
+static double short_misfit(const struct view *v, const struct accumulator *a,
+                           size_t lanes, bool ranges)
 {
     double off[OUTPUTS];
     const size_t count = smaller(OUTPUTS, v->b.rows * v->b.cols);
     for (size_t n = 0; n < count; n++) {
         const size_t at = block_spread(&v->b, n, count);
-        const double sum = value_of_float(v->b.q->alpha) *
-                           short_sum(&v->b, at / v->b.cols, at % v->b.cols, a, lanes,
-                                     ranges);
+        const double sum =
+            value_of_float(v->b.q->alpha) *
+            short_sum(&v->b, at / v->b.cols, at % v->b.cols, a, lanes, ranges);
         off[n] = fabs(v->d[at] - sum) / v->size[at];
     }
     return doubles_median(off, doubles_finite(off, count));
 }
 
-/* The typical share of |A||B| by which results are too near to zero; NaN if some are not. */
+/* The typical share of |A||B| by which results are too near to zero; NaN if some are not.
+ */
 static double shortfall(const struct view *v)
 {
     double lack[OUTPUTS];
@@ -86,16 +87,16 @@ enum bitcut_status rung_growth(struct ladder_report *l, const struct rung_input 
     for (size_t i = 0; i < sizeof accumulators / sizeof *accumulators; i++)
         for (size_t lanes = 1; lanes <= LANES_MAX; lanes *= 2)
             for (int ranges = 0; ranges < 2; ranges++) {
-                const double off =
-                    short_misfit(v, &accumulators[i], lanes, ranges != 0);
+                const double off = short_misfit(v, &accumulators[i], lanes, ranges != 0);
                 if (off < least) least = off, best = &accumulators[i];
             }
     struct bitcut_finding *const to = best ? ladder_add(l, x, "sum stops growing") : NULL;
     if (to)
-        text_add(to->text, sizeof to->text,
-                 "the sum stops growing: D is %.2g of |A||B| too near to zero, as sums in "
-                 "%s are, to which small products add nothing",
-                 lack, best->name);
+        text_add(
+            to->text, sizeof to->text,
+            "the sum stops growing: D is %.2g of |A||B| too near to zero, as sums in "
+            "%s are, to which small products add nothing",
+            lack, best->name);
     return BITCUT_OK;
 }
 
@@ -147,8 +148,7 @@ enum bitcut_status rung_constant(struct ladder_report *l, const struct rung_inpu
                fabs(v->exact[at] - v->exact[0]) > v->size[at] / 64;
     if (off * 2 < count || count < 16) return BITCUT_OK;
     struct bitcut_finding *const to = ladder_add(l, x, "one number");
-    if (to)
-        text_add(to->text, sizeof to->text, "all outputs of D are %.9g", v->d[0]);
+    if (to) text_add(to->text, sizeof to->text, "all outputs of D are %.9g", v->d[0]);
     return BITCUT_OK;
 }
 

@@ -174,7 +174,9 @@ void explain_describe_nearest(char *text, size_t size, const void *answer)
 /* What ended a search that is not complete. */
 static const char *limit_of(const struct explanation *e)
 {
-    return e->answer.complete ? "" : e->late ? " in the seconds given" : " within --effort";
+    return e->answer.complete ? ""
+           : e->late          ? " in the seconds given"
+                              : " within --effort";
 }
 
 static void describe_none(char *text, const struct explanation *e)
@@ -226,18 +228,19 @@ static bool says_nothing(const struct explanation *e)
 
 bool explain_says_findings(const struct explanation *e)
 {
-    return e->ladder.findings && (!e->answer.found || e->of_rest || says_nothing(e) ||
-                                  e->ladder.unwritten);
+    return e->ladder.findings &&
+           (!e->answer.found || e->of_rest || says_nothing(e) || e->ladder.unwritten);
 }
 
-/* The findings come before a hypothesis that follows from them, or that gives what D holds
-   if nothing was written; and after another one. */
+/* The findings come before a hypothesis that follows from them, or that gives what D
+   holds if nothing was written; and after another one. */
 static void describe_found(char *text, const struct explanation *e)
 {
     const bool first = e->of_rest || says_nothing(e);
     char findings[SENTENCE_MAX] = "";
     ladder_describe(findings, sizeof findings, &e->ladder);
-    if (first) text_add(text, SENTENCE_MAX, "%s; %s", findings, e->of_rest ? "then " : "");
+    if (first)
+        text_add(text, SENTENCE_MAX, "%s; %s", findings, e->of_rest ? "then " : "");
     text_add(text, SENTENCE_MAX, "D is %s", e->no_product ? "no product" : "");
     if (!e->no_product) name_hypothesis(text, e);
     describe_parts(text, e);
@@ -259,8 +262,7 @@ static void describe_some(char *text, const struct explanation *e)
         text_add(text, SENTENCE_MAX,
                  "No hypothesis gives D of a whole %s, of %zu tried%s; the nearest of "
                  "%s %zu is ",
-                 explain_noun(&e->q), e->answer.tried,
-                 limit_of(e), explain_noun(&e->q),
+                 explain_noun(&e->q), e->answer.tried, limit_of(e), explain_noun(&e->q),
                  e->searched);
         name_hypothesis(text, e);
     }
