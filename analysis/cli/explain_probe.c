@@ -26,6 +26,7 @@ static const struct option_use uses[] = {
     { "alpha",   OF_FILES,               MADE_BY_PROBE                       },
     { "beta",    OF_FILES,               MADE_BY_PROBE                       },
     { "samples", OF_FILES,               "requires a D from a file"            },
+    { "effort",  OF_FILES,               "requires a D from a file"            },
     { "seconds", OF_FILES,               "requires a D from a file"            },
     { "m",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },
     { "n",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool is_outside(const struct residuals *e, const struct guess *g, size_t at)
+static bool is_outside(const struct residuals *e, const struct guess *g, size_t at)
 {
     return !isnan(e->level[at]) &&
            !(fabs(g->rest[at] - g->cut * e->cut[at]) < OUTSIDE * e->level[at]);

@@ -17,10 +17,7 @@ struct diagnosed_place {
     ptrdiff_t down, right;
 };
 
-/* Whether an output is at least OUTSIDE levels away from a guess. */
-bool is_outside(const struct residuals *e, const struct guess *g, size_t at);
-
-/* Find the place of the outputs that are outside a guess. */
+/* Find the place of the outputs that are at least OUTSIDE levels away from a guess. */
 void diagnosis_place_find(struct diagnosed_place *to, const struct residuals *e,
                           const struct guess *g);
 

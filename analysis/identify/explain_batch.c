@@ -146,21 +146,10 @@ static void list_gemms(char *text, size_t size, const struct coverage *c, bool v
                        const char *noun)
 {
     enum { RANGES = 6 };
-    size_t count = 0, ranges = 0;
+    size_t count = 0;
     for (size_t i = 0; i < c->gemms; i++) count += c->given[i] == value;
     text_add(text, size, "%s%s", noun, count == 1 ? "" : "s");
-    for (size_t i = 0; i < c->gemms; i++) {
-        size_t end = i;
-        if (c->given[i] != value) continue;
-        while (end + 1 < c->gemms && c->given[end + 1] == value) end++;
-        if (ranges++ == RANGES) {
-            text_add(text, size, ", ...");
-            return;
-        }
-        text_add(text, size, "%s %zu", ranges > 1 ? "," : "", i);
-        if (end > i) text_add(text, size, " to %zu", end);
-        i = end;
-    }
+    text_add_ranges(text, size, c->given, c->gemms, value, RANGES);
 }
 
 /* Write what *c says into *e. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/identify/guess.h"
 
-#include "analysis/identify/residual.h"
 #include "lib/base/size.h"
 #include "lib/base/stats.h"
 #include "lib/number/bits.h"
@@ -60,16 +59,7 @@ enum bitcut_status residuals_make(struct residuals *e, struct block *b, uint64_t
     const size_t outputs = b->rows * b->cols;
     *e = (struct residuals){ .b = *b, .outputs = outputs };
     *b = (struct block){ .q = q };
-    e->s = (struct space){ .k = problem_k(q),
-                           .format = q->format,
-                           .recipe = q->recipe,
-                           .told = problem_is_told(q) ? &q->told : NULL,
-                           .alpha = q->alpha,
-                           .beta = q->beta,
-                           .reads_c = q->c.at != NULL };
-    e->s.start = residual_start(&e->s, &e->b);
-    for (size_t i = 0; i < outputs; i++)
-        e->s.negative |= e->b.d[i] >> 31 && e->b.d[i] << 1 && !f32_is_nan(e->b.d[i]);
+    e->s = explain_space_of(&e->b);
     double **const all[] = { &e->exact, &e->size, &e->level, &e->cut };
     enum bitcut_status status = rounding_level_find(&e->rounding, &e->b, seed, f);
     if (status == BITCUT_OK) status = arithmetics_make(&e->arithmetics, &e->s, &e->b, f);

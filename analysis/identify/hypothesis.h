@@ -77,6 +77,9 @@ struct space {
     bool negative; /* an output of the block is negative */
 };
 
+/* What the space of a block has before its axes have ranges. */
+struct space explain_space_of(const struct block *b);
+
 /* The space for the outputs of a block.  Faults that change the exact product are
    included if they bring it nearer.  BITCUT_NO_MEMORY leaves nothing to clear. */
 enum bitcut_status explain_space_make(struct space *to, const struct block *b,
@@ -253,7 +256,7 @@ struct nearness {
 };
 
 /* The work of computing `outputs` outputs of a candidate, about: every product of parts,
-   and what each candidate costs besides. */
+   and a constant for each candidate. */
 double candidate_work(const struct candidate *x, size_t outputs, size_t k);
 
 /* Results that candidates on the same block can share.  All zeros at first;

@@ -103,7 +103,6 @@ static enum bitcut_status exact_values(uint32_t *c32, uint64_t *c64, const struc
 static enum bitcut_status count_ulps(struct ladder_report *l, const struct view *v,
                                      struct fault *f)
 {
-    const bool clipped = ladder_has(l, "negative results are zeros");
     static const uint64_t limits[ULPS_COUNT] = { 0, 1, 2, 8 };
     const struct bitcut_format *const format = v->b.q->format;
     const size_t count = v->b.rows * v->b.cols;
@@ -119,7 +118,7 @@ static enum bitcut_status count_ulps(struct ladder_report *l, const struct view 
                 &formats[FORMAT_F32], &roundings[ROUND_RN], format,
                 bitcut_format_convert(format, &roundings[ROUND_RN], &formats[FORMAT_F64],
                                       c64[at]));
-        if (clipped && value_of_float(right) < 0) right = 0;
+        if (l->clipped && value_of_float(right) < 0) right = 0;
         const uint64_t apart = spread_distance(format, v->b.d[at], right);
         for (int i = 0; i < ULPS_COUNT; i++) l->within[i] += apart <= limits[i];
     }
@@ -127,13 +126,6 @@ static enum bitcut_status count_ulps(struct ladder_report *l, const struct view 
     free(c32);
     free(c64);
     return status;
-}
-
-bool ladder_has(const struct ladder_report *l, const char *name)
-{
-    size_t i = 0;
-    while (i < l->findings && strcmp(l->finding[i].name, name)) i++;
-    return i < l->findings;
 }
 
 /* --- the ladder ------------------------------------------------------------------- */

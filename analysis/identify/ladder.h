@@ -29,6 +29,8 @@ struct ladder_report {
     uint32_t *gathered[2];
     /* Whether the findings show that no hypothesis gives D until an option is given. */
     bool is_final;
+    /* Whether negative results are zeros. */
+    bool clipped;
     /* Outputs of a sample, and those within 0, 1, 2 and 8 ulps of the correctly rounded
        exact result. */
     size_t rounded, within[ULPS_COUNT];
@@ -62,9 +64,6 @@ enum bitcut_status ladder_take(struct block *to, const struct ladder_report *l,
 /* The problem that remains: q with another alpha, or with rows of A and columns of B in
    another order.  Its elements belong to q and *l. */
 struct problem ladder_rest(const struct ladder_report *l, const struct problem *q);
-
-/* Whether there is a finding of this name. */
-bool ladder_has(const struct ladder_report *l, const char *name);
 
 /* The sentences of all findings, with the options that they name. */
 void ladder_describe(char *text, size_t size, const struct ladder_report *l);

@@ -13,7 +13,7 @@
 
 enum { DRAWS = 4, STREAM = 71 };
 
-/* Orders of which two are compared: the numbers of lanes. */
+/* The numbers of lanes of the drawn orders, which are compared in pairs. */
 static const size_t lanes_of[] = { 1, 4, 8, 16 };
 
 enum { LANES_MAX = 16, ORDERS = sizeof lanes_of / sizeof *lanes_of };

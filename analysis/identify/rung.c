@@ -114,7 +114,7 @@ struct bitcut_finding *ladder_add(struct ladder_report *l, const struct rung_inp
 /* --- lists of lines --------------------------------------------------------------- */
 
 /* The number of ranges of lines whose entry is `value`. */
-static size_t count_ranges(const unsigned char *set, size_t count, bool value)
+static size_t count_ranges(const bool *set, size_t count, bool value)
 {
     size_t ranges = 0;
     for (size_t i = 0; i < count; i++)
@@ -122,28 +122,9 @@ static size_t count_ranges(const unsigned char *set, size_t count, bool value)
     return ranges;
 }
 
-static void add_ranges(char *text, size_t size, const unsigned char *set, size_t count,
-                       bool value)
-{
-    enum { RANGES = 5 };
-    size_t ranges = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t end = i;
-        if (set[i] != value) continue;
-        while (end + 1 < count && set[end + 1] == value) end++;
-        if (ranges++ == RANGES) {
-            text_add(text, size, ", ...");
-            return;
-        }
-        text_add(text, size, "%s %zu", ranges > 1 ? "," : "", i);
-        if (end > i) text_add(text, size, " to %zu", end);
-        i = end;
-    }
-}
-
 /* The distance of set lines if they are all at one distance above 1, up to the end;
    0 otherwise. */
-static size_t stride_of(const unsigned char *set, size_t count, size_t *first)
+static size_t stride_of(const bool *set, size_t count, size_t *first)
 {
     size_t last = SIZE_MAX, stride = 0, lines = 0;
     for (size_t i = 0; i < count; i++) {
@@ -157,10 +138,10 @@ static size_t stride_of(const unsigned char *set, size_t count, size_t *first)
                                                                                 : 0;
 }
 
-void lines_describe(char *text, size_t size, const unsigned char *set, size_t count,
+void lines_describe(char *text, size_t size, const bool *set, size_t count,
                     const char *noun)
 {
-    enum { FEW = 4 };
+    enum { FEW = 4, RANGES = 5 };
     size_t first = 0, lines = 0;
     const size_t stride = stride_of(set, count, &first);
     for (size_t i = 0; i < count; i++) lines += set[i];
@@ -171,9 +152,9 @@ void lines_describe(char *text, size_t size, const unsigned char *set, size_t co
     if (count_ranges(set, count, true) > count_ranges(set, count, false) ||
         (lines * 2 > count && count - lines <= FEW)) {
         text_add(text, size, "all %ss except", noun);
-        add_ranges(text, size, set, count, false);
+        text_add_ranges(text, size, set, count, false, RANGES);
         return;
     }
     text_add(text, size, "%s%s", noun, lines > 1 ? "s" : "");
-    add_ranges(text, size, set, count, true);
+    text_add_ranges(text, size, set, count, true, RANGES);
 }

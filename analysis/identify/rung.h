@@ -28,6 +28,15 @@ struct rung_input {
     struct view sample; /* of written rows and columns; empty on the first rung */
 };
 
+/* The distance of results from exact values, relative to the magnitudes of these, after
+   each is divided by |A||B|: above RESULT_FAR they are not theirs, below RESULT_NEAR they
+   are, also if elements have 4 bits. */
+#define RESULT_FAR  0.5
+#define RESULT_NEAR 0.125
+
+/* With fewer k, lines are multiples of others, or nearly. */
+enum { MOVED_K_MIN = 4 };
+
 /* The smallest normal number of the format of D. */
 double least_normal(const struct problem *q);
 
@@ -37,7 +46,7 @@ struct bitcut_finding *ladder_add(struct ladder_report *l, const struct rung_inp
 
 /* "rows 1 to 15, 17 to 31", "all rows except 0, 16", or "one row in 4, from row 1": the
    lines below `count` that are set. */
-void lines_describe(char *text, size_t size, const unsigned char *set, size_t count,
+void lines_describe(char *text, size_t size, const bool *set, size_t count,
                     const char *noun);
 
 typedef enum bitcut_status rung_find(struct ladder_report *l, const struct rung_input *x,

@@ -39,10 +39,10 @@ static enum content content_of(uint32_t x)
 /* The state of the rung. */
 struct contents {
     const struct rung_input *x;
-    unsigned char *marked;   /* outputs of D that were not written, m x n */
+    bool *marked;            /* outputs of D that were not written, m x n */
     double *of_row, *of_col; /* largest magnitude in each row of A and column of B;
                                 infinite if one is NaN */
-    unsigned char *row_plain, *col_plain; /* lines of D that hold one value */
+    bool *row_plain, *col_plain;          /* lines of D that hold one value */
     bool has_negative;                    /* D has a negative number */
     double accuracy; /* typical |D - exact| / |A||B| where D is a number; or NaN */
     double size;     /* typical |A||B| */
@@ -206,8 +206,8 @@ static void mark(struct contents *c, size_t row, size_t row_end, size_t col,
 
 /* A line of zeros may come from elements that the unit flushes.  It does not if another
    line whose largest element is at most `times` as large has results. */
-static bool may_be_flushed(const double *largest, const unsigned char *plain,
-                           size_t count, size_t line, double times)
+static bool may_be_flushed(const double *largest, const bool *plain, size_t count,
+                           size_t line, double times)
 {
     for (size_t i = 0; i < count; i++)
         if (!plain[i] && largest[i] > 0 && largest[i] <= times * largest[line])
@@ -217,8 +217,8 @@ static bool may_be_flushed(const double *largest, const unsigned char *plain,
 
 /* Keep lines of zeros if half of them cannot come from small elements, without those that
    have much smaller elements. */
-static void drop_flushed(unsigned char *line, const struct contents *c,
-                         const unsigned char *plain, bool rows)
+static void drop_flushed(bool *line, const struct contents *c, const bool *plain,
+                         bool rows)
 {
     const size_t count = rows ? c->x->m : c->x->n;
     const double *const largest = rows ? c->of_row : c->of_col;
@@ -235,7 +235,7 @@ static void drop_flushed(unsigned char *line, const struct contents *c,
 }
 
 /* Rows (or columns) that hold one value. */
-static void find_plain_lines(unsigned char *plain, const struct contents *c, bool rows)
+static void find_plain_lines(bool *plain, const struct contents *c, bool rows)
 {
     const size_t m = c->x->m, n = c->x->n;
     for (size_t i = 0; i < (rows ? m : n); i++)
@@ -243,9 +243,8 @@ static void find_plain_lines(unsigned char *plain, const struct contents *c, boo
                    (rows ? is_uniform(c, i, i + 1, 0, n) : is_uniform(c, 0, m, i, i + 1));
 }
 
-static enum bitcut_status mark_lines(struct contents *c, unsigned char *line,
-                                     const unsigned char *plain, bool rows,
-                                     struct fault *f)
+static enum bitcut_status mark_lines(struct contents *c, bool *line, const bool *plain,
+                                     bool rows, struct fault *f)
 {
     const size_t m = c->x->m, n = c->x->n, count = rows ? m : n;
     enum bitcut_status status = BITCUT_OK;
@@ -279,7 +278,7 @@ static enum bitcut_status find_lines(struct ladder_report *l, struct contents *c
                                      bool rows, struct fault *f)
 {
     const size_t m = c->x->m, n = c->x->n, count = rows ? m : n;
-    unsigned char *const line = calloc(count, 1);
+    bool *const line = calloc(count, 1);
     enum bitcut_status status =
         line ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for lines");
     if (status == BITCUT_OK) status = take_typical(c, f);

@@ -244,43 +244,41 @@ static bool has_factors(const struct bitcut_gemm *g)
     return gemm_has_scales(g) || g->scale_d != F32_ONE;
 }
 
-static const struct pattern {
-    const char *name;
+/* A kind of operand. */
+static const struct operand_kind {
     bool (*is)(struct numbers *to, const struct outputs *o, enum lines which,
                const struct tier *t);
-    enum lines which;
     bool (*told)(const struct bitcut_gemm *g);
-    const char *what;               /* before the numbers */
-    const char *untold, *otherwise; /* after them, if nothing of the kind was told, and if
-                                       it was */
-    const char *option;             /* "": made from the number */
+    const char *otherwise; /* of an operand of the kind that was told */
+    bool multiplies;
+} factor = { is_factor, has_factors,
+             "a factor that was given is not applied, or not once", true },
+  bias = { is_bias, gemm_has_bias, "the bias that was given is not added, or not once",
+           false };
+
+static const struct pattern {
+    const char *name;
+    const struct operand_kind *kind;
+    enum lines which;
+    const char *what;   /* before the numbers */
+    const char *untold; /* after them, if nothing of the kind was told */
+    const char *option; /* "": made from the number */
 } patterns[] = {
-    { "factor", is_factor, ALL, has_factors, "D is a multiple of the exact result",
-      "a factor was not given", "a factor that was given is not applied, or not once",
-      "" },
-    { "bias", is_bias, ALL, gemm_has_bias, "D less the exact result is one number",
-      "the sum does not start from zero, or a bias was not given",
-      "the bias that was given is not added, or not once", "--bias FILE" },
-    { "bias", is_bias, COLUMNS, gemm_has_bias,
-      "D less the exact result is the same in every row",
-      "a bias was not given, one number for each column",
-      "the bias that was given is not added, or not once", "--bias FILE" },
-    { "bias", is_bias, ROWS, gemm_has_bias,
-      "D less the exact result is the same in every column",
-      "a bias was not given, one number for each row",
-      "the bias that was given is not added, or not once", "--bias-rows --bias FILE" },
-    { "factors", is_factor, ROWS, has_factors,
-      "D over the exact result is the same in each row",
-      "factors of the rows of A were not given",
-      "the factors that were given are not applied, or not once", "--scale-a FILE" },
-    { "factors", is_factor, COLUMNS, has_factors,
-      "D over the exact result is the same in each column",
-      "factors of the columns of B were not given",
-      "the factors that were given are not applied, or not once", "--scale-b FILE" },
-    { "factors", is_factor, BOTH, has_factors,
+    { "factor", &factor, ALL, "D is a multiple of the exact result",
+      "a factor was not given", "" },
+    { "bias", &bias, ALL, "D less the exact result is one number",
+      "the sum does not start from zero, or a bias was not given", "--bias FILE" },
+    { "bias", &bias, COLUMNS, "D less the exact result is the same in every row",
+      "a bias was not given, one number for each column", "--bias FILE" },
+    { "bias", &bias, ROWS, "D less the exact result is the same in every column",
+      "a bias was not given, one number for each row", "--bias-rows --bias FILE" },
+    { "factors", &factor, ROWS, "D over the exact result is the same in each row",
+      "factors of the rows of A were not given", "--scale-a FILE" },
+    { "factors", &factor, COLUMNS, "D over the exact result is the same in each column",
+      "factors of the columns of B were not given", "--scale-b FILE" },
+    { "factors", &factor, BOTH,
       "D over the exact result is a number of the row times one of the column",
       "factors of rows of A and of columns of B were not given",
-      "the factors that were given are not applied, or not once",
       "--scale-a FILE --scale-b FILE" },
 };
 
@@ -308,11 +306,11 @@ static void take_rest(struct ladder_report *l, const struct rung_input *x,
                       double deviated)
 {
     const bool plain = !problem_is_told(x->q) && !x->q->c.at && x->q->alpha == F32_ONE;
-    if (p->which == ALL && p->is == is_factor && plain && power_of_two(number, 0) != 0) {
+    if (p->which == ALL && p->kind->multiplies && plain && power_of_two(number, 0) != 0) {
         l->has_rest = true;
         l->alpha = bits_of_float((float)number);
     } else
-        l->is_final = !(p->which == ALL && p->is == is_bias) && deviated < 0x1p-10 &&
+        l->is_final = (p->which != ALL || p->kind->multiplies) && deviated < 0x1p-10 &&
                       are_different(&o->v->b);
 }
 
@@ -320,14 +318,14 @@ static void describe(struct ladder_report *l, const struct rung_input *x,
                      const struct outputs *o, const struct pattern *p,
                      const struct numbers *n)
 {
-    const bool factor = p->is == is_factor,
-               told = problem_is_told(x->q) && p->told(&x->q->told);
-    const double deviated = deviation(o, factor ? o->ratio : o->rest, n->expected);
+    const bool told = problem_is_told(x->q) && p->kind->told(&x->q->told);
+    const double deviated =
+        deviation(o, p->kind->multiplies ? o->ratio : o->rest, n->expected);
     struct bitcut_finding *const to = ladder_add(l, x, p->name);
     double number = n->all;
     if (!to) return;
     text_add(to->text, sizeof to->text, "%s: %s", p->what,
-             told ? p->otherwise : p->untold);
+             told ? p->kind->otherwise : p->untold);
     text_add(to->text, sizeof to->text, p->which == ALL ? ", " : " (");
     if (p->which == ALL)
         number = write_number(to->text, sizeof to->text, n->all, deviated, x->k);
@@ -358,8 +356,8 @@ enum bitcut_status rung_operand(struct ladder_report *l, const struct rung_input
             const struct pattern *const p = &patterns[i];
             const size_t least = p->which == ALL ? SIDE_MIN : LINE_SIDE_MIN;
             if (o.rows < least || o.cols < least) continue;
-            if (p->which != ALL && p->is == is_factor && x->k < K_MIN) continue;
-            if (!p->is(&n, &o, p->which, &tiers[t])) continue;
+            if (p->which != ALL && p->kind->multiplies && x->k < K_MIN) continue;
+            if (!p->kind->is(&n, &o, p->which, &tiers[t])) continue;
             describe(l, x, &o, p, &n);
             return BITCUT_OK;
         }

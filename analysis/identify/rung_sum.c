@@ -122,12 +122,13 @@ enum bitcut_status rung_negative(struct ladder_report *l, const struct rung_inpu
         stay * 20 < positive * 19)
         return BITCUT_OK;
     struct bitcut_finding *const to = ladder_add(l, x, "negative results are zeros");
+    l->clipped = true;
     if (!to) return BITCUT_OK;
     to->outputs = 0;
     for (size_t at = 0; at < x->m * x->n; at++) to->outputs += f32_is_zero(x->d[at]);
     text_add(to->text, sizeof to->text,
              "outputs that would be negative are zeros: D is max(A B, 0)");
-    text_add(to->option, sizeof to->option, "--epilogue relu");
+    text_add(to->option, sizeof to->option, "--epilogue fused-relu");
     return BITCUT_OK;
 }
 

@@ -502,9 +502,11 @@ static bool try_suggested_for(struct walk *w, const struct basis *b,
     struct search *const s = w->s;
     struct candidate x;
     struct bitcut_order order[SUGGESTED_ORDERS_MAX];
+    struct hypothesis base = b->h;
     const size_t from = s->space->orders;
-    if (b->h.at[AXIS_ORDER] || b->h.at[AXIS_FAULT] ||
-        !candidate_make(&x, s->space, b->h) || !orders_are_suggested(s->traced, &x))
+    base.at[AXIS_ORDER] = 0;
+    if (base.at[AXIS_FAULT] || !candidate_make(&x, s->space, base) ||
+        !orders_are_suggested(s->traced, &x))
         return false;
     const size_t count = orders_suggest(order, s->traced, &x, s->threads);
     if (explain_space_add_orders(s->space, order, count, NULL) != BITCUT_OK) return false;

@@ -303,6 +303,22 @@ static void add_faults(struct list *l, struct space *s, const struct block *b)
 
 /* --- all -------------------------------------------------------------------------- */
 
+struct space explain_space_of(const struct block *b)
+{
+    const struct problem *const q = b->q;
+    struct space s = { .k = problem_k(q),
+                       .format = q->format,
+                       .recipe = q->recipe,
+                       .told = problem_is_told(q) ? &q->told : NULL,
+                       .alpha = q->alpha,
+                       .beta = q->beta,
+                       .reads_c = q->c.at != NULL };
+    for (size_t i = 0; i < b->rows * b->cols; i++)
+        s.negative |= b->d[i] >> 31 && b->d[i] << 1 && !f32_is_nan(b->d[i]);
+    s.start = residual_start(&s, b);
+    return s;
+}
+
 enum bitcut_status explain_space_make(struct space *to, const struct block *b,
                                       struct fault *f)
 {
@@ -312,22 +328,13 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
     struct list unit = LIST(struct bitcut_unit *), parts = LIST(struct parts_choice),
                 order = LIST(struct bitcut_order),
                 fault = LIST(struct kernel_fault_choice), lost = LIST(struct k_range);
-    struct space s = { .ranges = ranges,
-                       .k = problem_k(q),
-                       .format = q->format,
-                       .recipe = q->recipe,
-                       .told = problem_is_told(q) ? &q->told : NULL,
-                       .alpha = q->alpha,
-                       .beta = q->beta,
-                       .reads_c = q->c.at != NULL };
+    struct space s = explain_space_of(b);
+    s.ranges = ranges;
     for (size_t i = 0; i < ranges; i++) list_add(&lost, &range[i]);
     s.range = lost.at;
     add_units(&unit, q, s.told && has_blocks(s.told));
-    for (size_t i = 0; i < b->rows * b->cols; i++)
-        s.negative |= b->d[i] >> 31 && b->d[i] << 1 && !f32_is_nan(b->d[i]);
     add_parts(&parts);
     add_orders(&order, s.k, s.format);
-    s.start = residual_start(&s, b);
     add_faults(&fault, &s, b);
     s.unit = unit.at, s.units = unit.count;
     s.parts = parts.at, s.parts_count = parts.count;

@@ -188,6 +188,24 @@ void text_append(char *names, size_t size, const char *name)
     text_add(names, size, "%s%s", *names ? ", " : "", name);
 }
 
+void text_add_ranges(char *text, size_t size, const bool *set, size_t count, bool value,
+                     size_t most)
+{
+    size_t ranges = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t end = i;
+        if (set[i] != value) continue;
+        while (end + 1 < count && set[end + 1] == value) end++;
+        if (ranges++ == most) {
+            text_add(text, size, ", ...");
+            return;
+        }
+        text_add(text, size, "%s %zu", ranges > 1 ? "," : "", i);
+        if (end > i) text_add(text, size, " to %zu", end);
+        i = end;
+    }
+}
+
 void text_add_bin(char *text, size_t size, int i, size_t count)
 {
     enum { SMALL = 10 }; /* bins whose numbers are easily read */

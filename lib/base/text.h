@@ -60,6 +60,11 @@ void text_add_list(char *text, size_t size, const char *format, va_list list);
 /* Append a name to a list of names, with ", " between names. */
 void text_append(char *names, size_t size, const char *name);
 
+/* Append the ranges of positions whose entry of `set` is `value`, such as " 1 to 15, 17";
+   the first `most` of them, followed by ", ..." if there are more. */
+void text_add_ranges(char *text, size_t size, const bool *set, size_t count, bool value,
+                     size_t most);
+
 /* Append the count of bin i, such as "3: 17": 17 values from 2^(i-1) to 2^i - 1; "0: 17"
    for bin 0.  Large bins are named by powers of two: "2^14-2^15" has values below
    2^15. */

@@ -35,7 +35,8 @@ static double convert(double x, const struct short_format *f, int rule)
     if (x == 0) return x;
     const int e = ilogb(x) < f->least ? f->least : ilogb(x);
     const double step = ldexp(1, e - f->bits + 1);
-    return (rule == NEAREST ? rint(x / step) : rule == AWAY ? round(x / step) : trunc(x / step)) * step;
+    const double steps = x / step;
+    return (rule == NEAREST ? rint(steps) : rule == AWAY ? round(steps) : trunc(steps)) * step;
 }
 
 /* --- kernels ---------------------------------------------------------------------- */
@@ -98,12 +99,20 @@ static const struct planted faults[] = {
     [MISSING] = { "term missing", { "term missing", "low parts zero" }, .needs_parts = true },
     [TERM_TWICE] = { "term twice", { "term twice", "term scaled" }, .needs_parts = true },
     [SCALED] = { "term scaled", { "term scaled", "term twice" }, .needs_parts = true },
-    [LOW_SCALED] = { "corrections scaled", { "term scaled", "epilogue scale wrong", "epilogue scale missing", "epilogue scale twice", "low parts not scaled" }, .needs_parts = true },
+    [LOW_SCALED] = { "corrections scaled",
+                     { "term scaled", "epilogue scale wrong", "epilogue scale missing",
+                       "epilogue scale twice", "low parts not scaled" },
+                     .needs_parts = true },
     [NEGATED] = { "residual negated", { "residual negated" }, .needs_parts = true },
     [ROUNDED] = { "operands rounded", { NULL }, .operands = true, .needs_whole = true },
-    [ROUNDED_ONE] = { "one operand rounded", { "term missing", "low parts zero" }, .operands = true, .needs_whole = true },
-    [FLUSHED] = { "subnormal operands flushed", { "subnormal inputs flushed" }, .needs_whole = true, .tiny = true },
-    [FLUSHED_LOW] = { "subnormal parts flushed", { "subnormal parts flushed", "small inputs flushed", "subnormal high parts lost" }, .needs_parts = true },
+    [ROUNDED_ONE] = { "one operand rounded", { "term missing", "low parts zero" },
+                      .operands = true, .needs_whole = true },
+    [FLUSHED] = { "subnormal operands flushed", { "subnormal inputs flushed" },
+                  .needs_whole = true, .tiny = true },
+    [FLUSHED_LOW] = { "subnormal parts flushed",
+                      { "subnormal parts flushed", "small inputs flushed",
+                        "subnormal high parts lost" },
+                      .needs_parts = true },
     [LOW_ZERO] = { "low parts zero", { "low parts zero", "term missing" }, .needs_parts = true },
     [ALPHA_IGNORED] = { "alpha ignored", { "alpha ignored" }, .needs_alpha = true },
     [ALPHA_TWICE] = { "alpha twice", { "alpha twice" }, .needs_alpha = true },
@@ -114,8 +123,10 @@ static const struct planted faults[] = {
     [COLUMNS] = { "column-major operand", { "column-major" } },
     [ROWS_SWAPPED] = { "rows swapped", { "wrong rows or columns", "moved" } },
     [K_SHIFTED] = { "k of one operand swapped", { "wrong k" } },
-    [RESIDUAL_SHORT] = { "residual of another rounding", { "residual of another part" }, .needs_parts = true },
-    [TWO] = { "k lost and a term twice", { "term twice", "term scaled" }, .needs_parts = true, .needs_range = true, .same = "is added twice" },
+    [RESIDUAL_SHORT] = { "residual of another rounding", { "residual of another part" },
+                         .needs_parts = true },
+    [TWO] = { "k lost and a term twice", { "term twice", "term scaled" }, .needs_parts = true,
+              .needs_range = true, .same = "is added twice" },
     [STALE_TILE] = { "a tile of another place", { "moved" }, .tile = true },
     [NOT_WRITTEN] = { "a tile not written", { "not written" }, .tile = true },
     [LOST_IN_TILE] = { "k lost in a tile", { "k lost" }, .tile = true, .needs_range = true },
@@ -220,7 +231,10 @@ static double finish(const struct kernel *q, double v, size_t i, size_t j)
     const struct planted *const f = q->fault;
     double alpha = q->alpha, beta = q->beta;
     size_t at = i * q->n + j;
-    if (!q->c) return f == &faults[ALPHA_IGNORED] ? v : (double)(float)(alpha * v) * (f == &faults[ALPHA_TWICE] ? alpha : 1);
+    if (!q->c)
+        return f == &faults[ALPHA_IGNORED]
+                   ? v
+                   : (double)(float)(alpha * v) * (f == &faults[ALPHA_TWICE] ? alpha : 1);
     if (f == &faults[C_COLUMNS]) at = j * q->m + i;
     if (f == &faults[ALPHA_IGNORED]) alpha = 1;
     if (f == &faults[ALPHA_TWICE]) alpha *= alpha;
@@ -315,8 +329,9 @@ static void draw_range(struct kernel *q, uint64_t *rng)
     const size_t least = q->k / 64 + 1;
     do {
         q->first = (size_t)test_between(rng, 0, (int)q->k - 1);
-        q->end = test_between(rng, 0, 3) ? q->first + least + (size_t)test_between(rng, 0, (int)q->k / 4)
-                                         : q->k;
+        q->end = q->k;
+        if (test_between(rng, 0, 3))
+            q->end = q->first + least + (size_t)test_between(rng, 0, (int)q->k / 4);
     } while (q->end > q->k || q->end - q->first < least || q->end - q->first > q->k / 2);
     if (q->fault != &faults[STALE] && q->fault != &faults[STALE_A] &&
         q->fault != &faults[STALE_B])
@@ -416,7 +431,8 @@ static double change(const struct kernel *q)
         for (size_t p = 0; p < q->k; p++)
             size += fabs(q->alpha * value_of_float(q->a[at / q->n * q->k + p]) *
                          value_of_float(q->b[p * q->n + at % q->n]));
-        by[at] = size > 0 ? ldexp(fabs(value_of_float(d[at]) - value_of_float(q->d[at])) / size, 24) : 0;
+        const double apart = fabs(value_of_float(d[at]) - value_of_float(q->d[at]));
+        by[at] = size > 0 ? ldexp(apart / size, 24) : 0;
     }
     qsort(by, count, sizeof *by, ascending);
     const double median = by[count / 2];
@@ -483,8 +499,9 @@ static void tell(const struct kernel *q, const struct diagnosis *g, enum verdict
     diagnosis_describe(text, sizeof text, g);
     printf("# %s %d: %s of %s, %zu x %zu x %zu, %d lanes, family %d, alpha %g, beta %g, "
            "term %d, power %d, format %s, by %d, operands %d, k %zu to %zu: %s\n",
-           v == WRONG ? "WRONG" : "none", number, q->fault->name, q->scheme->name, q->m, q->n, q->k, q->lanes,
-           q->family, q->alpha, q->beta, q->term, q->power, shorts[q->format].name, q->by, q->operands,
+           v == WRONG ? "WRONG" : "none", number, q->fault->name, q->scheme->name, q->m, q->n,
+           q->k, q->lanes, q->family, q->alpha, q->beta, q->term, q->power,
+           shorts[q->format].name, q->by, q->operands,
            q->first, q->end, text);
 }
 

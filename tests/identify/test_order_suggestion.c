@@ -95,4 +95,61 @@ START_TEST(finds_any_order)
 }
 END_TEST
 
-TEST_MAIN("order_suggestion", finds_any_order)
+/* D of products added in an order of k that no hypothesis has. */
+static void shuffle_sums(struct drawn *x, uint64_t *rng)
+{
+    static size_t at[K_MAX];
+    const size_t k = x->g.k;
+    for (size_t p = 0; p < k; p++) at[p] = p;
+    for (size_t p = k - 1; p > 0; p--) {
+        const size_t other = (size_t)test_between(rng, 0, (int)p), kept = at[p];
+        at[p] = at[other];
+        at[other] = kept;
+    }
+    for (size_t out = 0; out < ROWS * COLS; out++) {
+        union {
+            float value;
+            uint32_t bits;
+        } a, b, sum = { 0 };
+        for (size_t p = 0; p < k; p++) {
+            a.bits = x->a[out / COLS * k + at[p]];
+            b.bits = x->b[at[p] * COLS + out % COLS];
+            sum.value = (float)((double)sum.value + (double)a.value * (double)b.value);
+        }
+        x->d[out] = sum.bits;
+    }
+}
+
+/* The work of a search ends it, after as many hypotheses for any number of threads, and
+   more of them with more effort. */
+START_TEST(work_is_counted)
+{
+    static struct drawn x;
+    uint64_t rng = test_seed();
+    size_t before = 0;
+    draw(&x, &rng);
+    x.g.order = (struct bitcut_order){ 0 };
+    x.g.c.at = NULL;
+    x.g.alpha = 0x3f800000, x.g.beta = 0;
+    x.g.unit = NULL;
+    shuffle_sums(&x, &rng);
+    for (double effort = 0.004; effort < 0.05; effort *= 4) {
+        const struct bitcut_explain_options o = { .size = sizeof o, .effort = effort };
+        struct bitcut_explanation r[2] = { { .size = sizeof *r }, { .size = sizeof *r } };
+        for (int threads = 1; threads <= 2; threads++) {
+            struct bitcut_gemm found;
+            char why[BITCUT_TEXT_MAX] = "";
+            bitcut_gemm_init(&found, sizeof found);
+            ck_assert(bitcut_explain(&r[threads - 1], &found, &x.g, &o, threads, why) ==
+                      BITCUT_OK);
+        }
+        ck_assert(!r[0].found && !r[0].complete && !r[1].complete);
+        ck_assert_uint_eq(r[0].tried, r[1].tried);
+        ck_assert_str_eq(r[0].text, r[1].text);
+        ck_assert_uint_gt(r[0].tried, 2 * before);
+        before = r[0].tried;
+    }
+}
+END_TEST
+
+TEST_MAIN("order_suggestion", finds_any_order, work_is_counted)
