@@ -113,6 +113,16 @@ scales = {k["scale_to"] for k in row["retained"]}
 if len(splits) < 15 or max(scales) != 14: print(splits, scales)' < out
 }
 
+# int8 elements run on a unit of s8 alone: a unit of u8 would limit them to its range.
+clipped() {
+    for unit in s8 u8 u8.s8 s8.u8; do
+        bitcut advise -a small_a.mtx -b small_b.mtx --unit turing/mma.m8n8k16.s32.$unit \
+            --quantize-a int8-rows --quantize-b int8-rows --want 10 --json > out
+        grep -q '"advice":null' out && echo no || echo yes
+    done | tr '\n' ' ' > which
+    test "$(cat which)" = "yes no no no " || cat which
+}
+
 # The same for any number of threads and only with the same seed; A stands for B if need be.
 same_said() {
     for threads in 1 2; do
@@ -199,6 +209,7 @@ if [ -n "$python" ]; then
 else
     skip "advice holds" python
 fi
+ok_if_empty "int8 elements need a unit of s8" "$(clipped)"
 ok_if_empty "advise says the same for any threads, and of A alone" "$(same_said)"
 ok_if_empty "advise says that nothing will do" "$(none_said)"
 echo "1..$n"

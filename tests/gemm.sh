@@ -601,6 +601,10 @@ integers_are_exact() {
     expect mismatches 0
     # shellcheck disable=SC2086
     run 1 verify $unit -a A.npy -b B.npy -d D.npy --zero-a 127 --zero-b -3
+    # shellcheck disable=SC2086
+    run 0 gemm $unit -a A.npy -b B.npy --zero-a -2147483648
+    # shellcheck disable=SC2086
+    run 0 gemm $unit -a A.npy -b B.npy --epilogue requantized-zero --format-d s8 --zero-d 0
     while IFS='|' read -r words said; do
         # shellcheck disable=SC2086
         run "${said%% *}" gemm $unit $words
@@ -613,7 +617,12 @@ integers_are_exact() {
 -a A.npy -b B.npy --alpha 0.5|2 must be integers
 -a A.npy -b B.npy --epilogue relu+amax|2 amax
 -a A.npy -b B.npy --zero-d 3|2 a zero point of D, which no step
--a A.npy -b B.npy --epilogue float+zeros|2 step zeros
+-a A.npy -b B.npy --epilogue float+zeros --zero-a 1|2 step zeros
+-a A.npy -b B.npy --epilogue zeros|2 step zeros requires --zero-a or --zero-b
+-a A.npy -b B.npy --epilogue requantized-zero --format-d s8|2 step zero-d requires --zero-d
+-a A.npy -b B.npy --zero-a -2147483649|2 --zero-a requires a whole number from -2147483648
+-a A.npy -b B.npy --zero-b 2147483648|2 --zero-b requires a whole number from -2147483648
+-a A.npy -b B.npy --start c|2 --start c and slice-c require -c
 --unit fma/f32 --zero-a 3|2 require a unit of integers
 --unit fma/f32 --zero-d 3|2 a zero point of D, which no step
 END

@@ -258,6 +258,32 @@ def sample_differs(i):
     return [] if good else [(row["outputs"], m * n, error, high, want)]
 
 
+def groups_differ(i):
+    """The errors of groups and batches are those of the GEMM with the largest, whose bias and
+    factors are its own rows of all."""
+    n, k = 5, 24
+    ends = np.cumsum(draw.permutation([2, 3, 0, 6])).astype("i4")
+    m = int(ends[-1])
+    a, b = draw.standard_normal((m, k)), draw.standard_normal((len(ends), k, n))
+    bias, factor = 30 * draw.standard_normal((m, 1)), np.exp(draw.standard_normal((m, 1)))
+    for name, x in (("ga", a), ("gb", b), ("gbias", bias), ("gs", factor)):
+        np.save(f"{name}.npy", x.astype("f4"))
+    np.save("ends.npy", ends)
+    done = bitcut("gemm", "--recipe", "plain", "--unit", "hopper/mma.m16n8k16.f32.f16", "-a", "ga.npy",
+                  "-b", "gb.npy", "--offsets", "ends.npy", "--bias", "gbias.npy", "--bias-rows",
+                  "--scale-a", "gs.npy", "-o", "gd.npy", "--json")
+    row, worst = json.loads(done.stdout), (0, -1)
+    a, b, bias, factor, d = (np.load(f"{x}.npy").astype("g") for x in ("ga", "gb", "gbias", "gs", "gd"))
+    for g, (first, end) in enumerate(zip([0, *ends], ends)):
+        rows = slice(first, end)
+        want = (a[rows] @ b[g]) * factor[rows] + bias[rows]
+        size = (abs(a[rows]) @ abs(b[g])) * factor[rows] + abs(bias[rows])
+        error = (abs(d[rows] - want) / size).max(initial=0) * 2.0 ** 24
+        worst = max(worst, (error, g))
+    good = near(row["backward_max"], worst[0]) and row["largest"] == worst[1]
+    return [] if good else [(row["backward_max"], row["largest"], worst, i)]
+
+
 def limits_differ(i):
     """Factors let few outputs dominate: the normwise limit is known, and accepts other orders."""
     m, n, k = 300, 200, 64
@@ -297,5 +323,6 @@ def many(function):
 check("the keys of gemm and verify are the GEMM, and give the same D", many(differs))
 check("the error of advise is that of the whole GEMM", many(advice_differs))
 check("a sample has the error of all outputs", [x for i in range(4) for x in sample_differs(i)])
+check("errors of groups", [x for i in range(4) for x in groups_differ(i)])
 check("factors that let few outputs dominate", [x for i in range(2) for x in limits_differ(i)])
 print(f"1..{count}")

@@ -65,6 +65,7 @@ const struct record answers[] = {
           quantization_fields),
     ANSWER(bitcut_quantization, "split of a quantizer", "what a quantizer keeps, measured",
            quantizer_kept_fields),
+    INNER(quantized, "split of a quantized file", "what a quantizer keeps, of a file", quantizer_input_fields),
     INNER(quantized, "split of a quantizer", "what a quantizer keeps", quantizer_name_fields),
     INNER(split_retention, "split", "what a split retains", split_fields),
     INNER(split_retention, "split", "what a split retains, measured", split_measures),

@@ -271,7 +271,9 @@ static int measure_quantizer(struct context *x, const struct split_options *o)
         status = quantize_values(&kept, "--quantize", o->quantizer, &values, o->as_b);
     matrix_clear(&values);
     if (status != EXIT_GOOD) return status;
-    json_t *const row = json_pack("{s:s}", "input", o->path);
+    json_t *const row = json_object();
+    kept.input = o->path;
+    record_json(row, quantizer_input_fields, &kept);
     quantized_set_json(row, &kept);
     emit_row(&x->emitter, row);
     return EXIT_GOOD;

@@ -14,7 +14,8 @@ bool epilogue_options_given(const struct epilogue_options *o)
                                   o->bias,     o->format_bias,  o->scale_a,
                                   o->scale_b,  o->format_scale, o->block_a,
                                   o->block_b,  o->quantize_a,   o->quantize_b,
-                                  o->clamp };
+                                  o->clamp,    o->zero_a,       o->zero_b,
+                                  o->zero_d };
     bool any = o->bias_rows || o->scale_d != F32_ONE;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) any |= texts[i] != NULL;
     return any;
@@ -165,6 +166,29 @@ static int apply_clamp(struct bitcut_gemm *g, const char *text)
     return complain("--clamp", "must be as 0,6");
 }
 
+static int apply_zero(int32_t *to, const char *option, const char *text)
+{
+    int x = 0;
+    if (text && !option_read_int(&x, text))
+        return complain(option, "requires a whole number from -2147483648 to 2147483647");
+    *to = x;
+    return EXIT_GOOD;
+}
+
+/* Set the zero points.  A step that is named has no effect without one. */
+static int apply_zeros(struct bitcut_gemm *g, const struct epilogue_options *o)
+{
+    int status = apply_zero(&g->zero_a, "--zero-a", o->zero_a);
+    if (status == EXIT_GOOD) status = apply_zero(&g->zero_b, "--zero-b", o->zero_b);
+    if (status == EXIT_GOOD) status = apply_zero(&g->zero_d, "--zero-d", o->zero_d);
+    if (status != EXIT_GOOD) return status;
+    if (epilogue_has(g->epilogue, BITCUT_STEP_ZEROS) && !o->zero_a && !o->zero_b)
+        return complain("--epilogue", "step zeros requires --zero-a or --zero-b");
+    if (epilogue_has(g->epilogue, BITCUT_STEP_ZERO_D) && !o->zero_d)
+        return complain("--epilogue", "step zero-d requires --zero-d");
+    return EXIT_GOOD;
+}
+
 int epilogue_options_apply(struct bitcut_gemm *g, struct epilogue_files *to,
                            const struct epilogue_options *o, size_t m, size_t n, size_t k)
 {
@@ -175,8 +199,8 @@ int epilogue_options_apply(struct bitcut_gemm *g, struct epilogue_files *to,
     if (o->format_scale && !o->scale_a && !o->scale_b)
         return complain("--format-scale", "requires --scale-a or --scale-b");
     g->scale_d = o->scale_d;
-    g->zero_a = o->zero_a, g->zero_b = o->zero_b, g->zero_d = o->zero_d;
-    int status = apply_clamp(g, o->clamp);
+    int status = apply_zeros(g, o);
+    if (status == EXIT_GOOD) status = apply_clamp(g, o->clamp);
     if (status == EXIT_GOOD) status = apply_bias(g, &to->bias, o, m, n);
     if (status == EXIT_GOOD)
         status = apply_factors(&g->scale_a, &to->scale_a, &a, o->format_scale);

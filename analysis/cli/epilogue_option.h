@@ -9,10 +9,10 @@
 /* The options, `setup.epilogue` in the struct of a command. */
 struct epilogue_options {
     const char *epilogue, *start, *scaling, *bias, *format_bias, *scale_a, *scale_b,
-        *format_scale, *block_a, *block_b, *quantize_a, *quantize_b, *clamp;
+        *format_scale, *block_a, *block_b, *quantize_a, *quantize_b, *clamp, *zero_a,
+        *zero_b, *zero_d;
     bool bias_rows;
     uint32_t scale_d;
-    int zero_a, zero_b, zero_d;
 };
 
 #define EPILOGUE_DEFAULTS                                                                \
@@ -64,12 +64,12 @@ struct epilogue_options {
 /* The options of commands that take integers. */
 #define ZERO_OPTIONS(COMMAND)                                                            \
     { "zero-a", "zero point of A, an integer: A stands for A - X (default 0)",           \
-      OPTION(COMMAND, setup.epilogue.zero_a, INT, "X") },                                \
+      OPTION(COMMAND, setup.epilogue.zero_a, TEXT, "X") },                                \
         { "zero-b", "zero point of B",                                                   \
-          OPTION(COMMAND, setup.epilogue.zero_b, INT, "X") },                            \
+          OPTION(COMMAND, setup.epilogue.zero_b, TEXT, "X") },                            \
     {                                                                                    \
         "zero-d", "zero point of D, for the step zero-d (default 0)",                    \
-            OPTION(COMMAND, setup.epilogue.zero_d, INT, "X")                             \
+            OPTION(COMMAND, setup.epilogue.zero_d, TEXT, "X")                             \
     }
 
 /* Whether any of EPILOGUE_OPTIONS was given. */

@@ -64,13 +64,14 @@ static bool read_count(size_t *value, const char *text)
     return true;
 }
 
-static bool read_int(int *value, const char *text)
+bool option_read_int(int *value, const char *text)
 {
     uint64_t magnitude;
     const bool negative = *text == '-';
-    if (!read_unsigned(&magnitude, text + negative, 10) || magnitude > INT_MAX)
+    if (!read_unsigned(&magnitude, text + negative, 10) ||
+        magnitude > (uint64_t)INT_MAX + negative)
         return false;
-    *value = negative ? -(int)magnitude : (int)magnitude;
+    *value = (int)(negative ? -(int64_t)magnitude : (int64_t)magnitude);
     return true;
 }
 
@@ -101,7 +102,7 @@ enum bitcut_status option_set(void *own, const struct option_row *row, const cha
         counts->count++;
         return BITCUT_OK;
     case OPTION_INT:
-        if (!read_int(value, text)) return bad_value(row, text, INTEGER, f);
+        if (!option_read_int(value, text)) return bad_value(row, text, INTEGER, f);
         return BITCUT_OK;
     case OPTION_SEED:
         if (!read_seed(value, text))

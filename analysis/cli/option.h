@@ -97,6 +97,9 @@ void options_write(char *text, size_t size, const void *own, const bool *given,
                    const struct option_row *rows, size_t from, size_t to,
                    const char *const *but);
 
+/* Read a decimal integer that an int holds.  False: the text is something else. */
+bool option_read_int(int *value, const char *text);
+
 /* Set one option from that row, in the struct or variable.  Statuses as for
    options_read(). */
 enum bitcut_status option_set(void *own, const struct option_row *row, const char *text,

@@ -311,6 +311,8 @@ int setup_extend(struct setup *s, size_t m, size_t n, size_t k)
 {
     struct fault f;
     struct bitcut_gemm taken;
+    if (start_is_c(s->gemm.start) && !s->options->c)
+        return complain("--start", "c and slice-c require -c");
     const int status =
         epilogue_options_apply(&s->gemm, &s->extra, &s->options->epilogue, m, n, k);
     if (status != EXIT_GOOD || !s->gemm.unit) return status;

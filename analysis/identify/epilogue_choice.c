@@ -335,10 +335,20 @@ static const char *c_name(const struct bitcut_gemm *g)
     return !gemm_reads_c(g) ? "+0" : g->beta == F32_ONE ? "C" : "beta C";
 }
 
+/* The steps that add C where beta is 0: the addition of +0 changes -0 alone. */
+static const struct words without_c[EPILOGUE_STEP_COUNT] = {
+    [STEP(ALPHA_C)] = { true, "multiplied by alpha, and -0 becomes +0", OF_NOTHING, "" },
+    [STEP(SCALES_C)] = { true,
+                         "multiplied by alpha times the factor of A times the factor of "
+                         "B, and -0 becomes +0",
+                         OF_NOTHING, "" },
+};
+
 static void describe_step(char *text, size_t size, unsigned char step, const char *value,
                           const struct bitcut_gemm *g, const struct bitcut_format *format)
 {
-    const struct words *const w = &words[step];
+    const struct words *const w =
+        without_c[step].before && !gemm_reads_c(g) ? &without_c[step] : &words[step];
     text_add(text, size, "%s%s%s%s%s", w->passive ? value : "", w->passive ? " is " : "",
              w->before,
              w->of == OF_C        ? c_name(g)

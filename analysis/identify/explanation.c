@@ -402,8 +402,9 @@ static void describe_ulps(char *text, size_t size, const void *answer)
 static void describe_looked(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
-    text_add(text, size, "%zu of %zu outputs; %zu hypotheses%s; %.2g s",
+    text_add(text, size, "%zu of %zu outputs; %zu hypothes%s%s; %.2g s",
              e->answer.compared, e->answer.total, e->answer.tried,
+             e->answer.tried == 1 ? "is" : "es",
              e->answer.complete ? ""
              : e->late          ? ", not all of them within --seconds"
                                 : ", not all of them within --effort",

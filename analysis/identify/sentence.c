@@ -111,7 +111,8 @@ static void describe_counts(char *text, const struct explanation *e)
 
 static void describe_tried(char *text, const struct explanation *e)
 {
-    text_add(text, SENTENCE_MAX, "; %zu hypotheses were tried", e->answer.tried);
+    text_add(text, SENTENCE_MAX, "; %zu hypothes%s tried", e->answer.tried,
+             e->answer.tried == 1 ? "is was" : "es were");
     if (!e->equals) return;
     text_add(text, SENTENCE_MAX,
              ", %zu more give the same bits on these data: ", e->equals);
@@ -203,7 +204,8 @@ static void describe_nearest(char *text, const struct explanation *e)
 static void describe_interrupted_search(char *text, const struct explanation *e)
 {
     const struct verdict *v = &e->best;
-    text_add(text, SENTENCE_MAX, "Interrupted after %zu hypotheses", e->answer.tried);
+    text_add(text, SENTENCE_MAX, "Interrupted after %zu hypothes%s", e->answer.tried,
+             e->answer.tried == 1 ? "is" : "es");
     if (!v->matched) return;
     text_add(text, SENTENCE_MAX,
              "; the nearest gives %zu of %zu outputs of a sample: ", v->matched,

@@ -106,6 +106,18 @@ static struct bitcut_gemm gemm_of_candidate(const struct candidate *c, int v,
     return g;
 }
 
+/* Whether the unit of a candidate multiplies the elements of its quantizers.  A unit of
+   integers would limit others to its range. */
+static bool holds_elements(const struct candidate *c)
+{
+    const struct bitcut_format *const operand[] = { c->unit->a, c->unit->b };
+    for (int side = 0; side < 2; side++)
+        if (c->quantizer[side] && format_is_integer(operand[side]) &&
+            c->quantizer[side]->element != operand[side])
+            return false;
+    return true;
+}
+
 /* Whether blocks of factors consist of k-steps, in every product. */
 static bool blocks_fit(const struct advise_trial *t, const struct advise_problem *q)
 {
@@ -126,7 +138,7 @@ static void add(struct list *l, const struct advise_problem *q, const char *targ
         *t = (struct advise_trial){ .target = target,
                                     .gemm = gemm_of_candidate(c, v, q),
                                     .quantizer = { c->quantizer[0], c->quantizer[1] } };
-        if (!differs(c->recipe->split, c->parts, v) ||
+        if (!differs(c->recipe->split, c->parts, v) || !holds_elements(c) ||
             (quantized && variations[v].equilibrate) ||
             gemm_equilibrates(&t->gemm) != variations[v].equilibrate ||
             (quantized ? gemm_plan_on_any : gemm_plan_on_unit)(&t->plan, &t->gemm,

@@ -259,7 +259,7 @@ enum bitcut_status quantize(uint32_t *elements, uint32_t *scales, uint32_t *matr
             quantize_block(elements, &sum, &kept, q, x, &b, s, t);
         }
     finish(&kept, &sum);
-    *found = (struct quantized){ q, kept };
+    *found = (struct quantized){ .quantizer = q, .kept = kept };
     hostfp_leave(&saved);
     return BITCUT_OK;
 }
@@ -292,6 +292,11 @@ const struct record_field quantizer_kept_fields[] = {
 
 const struct record_field quantizer_name_fields[] = {
     RECORD_INNER(struct quantized, quantizer, "quantizer", "", "the row of bitcut list quantizers"),
+    { 0 }
+};
+
+const struct record_field quantizer_input_fields[] = {
+    RECORD_INNER(struct quantized, input, "input", "", "where the values come from"),
     { 0 }
 };
 /* clang-format on */

@@ -38,10 +38,12 @@ size_t quantizer_blocks(const struct bitcut_quantizer *q, size_t k);
 struct quantized {
     const struct bitcut_quantizer *quantizer;
     struct bitcut_quantization kept;
+    const char *input; /* the file of the operand, or NULL */
 };
 
-/* The fields of both members (lib/base/record.h). */
-extern const struct record_field quantizer_name_fields[], quantizer_kept_fields[];
+/* The fields of the members (lib/base/record.h). */
+extern const struct record_field quantizer_name_fields[], quantizer_kept_fields[],
+    quantizer_input_fields[];
 
 /* Quantize x, lines x k elements: the contract of bitcut_quantize().  `found` has the
    numbers of bitcut_quantization, and is written only on success. */
