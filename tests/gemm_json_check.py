@@ -220,6 +220,40 @@ def differs(case):
     return wrong
 
 
+ORDERS = ("slices=1", "slices=2", "lanes=4", "lanes=2,chunk=4", "tile=16,slices=2")
+
+
+def limits_fail(case):
+    """No D of another order is rejected, no bound is violated, and the errors of bound are those
+    of the GEMM that NumPy computes."""
+    if case.integers:
+        return None
+    first = [*case.base, *case.files, *case.numbers, *case.steps]
+    done = bitcut("gemm", *first, "--order", str(draw.choice(ORDERS)), "--reference", "none", "-o", "d.npy",
+                  "--json")
+    if done.returncode == 2:
+        return None
+    row, wrong = json.loads(done.stdout), []
+    own = json.loads(bitcut("gemm", *first, "--reference", "none", "-o", "own.npy", "--json").stdout)
+    said = bitcut("bound", *first, "-d", "own.npy", "--json")
+    bounds = [json.loads(line) for line in said.stdout.splitlines()]
+    wrong += [("bound", said.stderr, first)] * (said.returncode != 0 or not bounds)
+    wrong += [("violated", b["bound"], first) for b in bounds if b["violations"]]
+    if row["format_d"] == "f32":
+        v, size = exact(case, own)
+        error = abs(np.load("own.npy").astype("g") - v)
+        want = (error[size > 0] / size[size > 0]).max(initial=0) * 2.0 ** 24
+        wrong += [("error", b["bound"], b["observed"], str(want), first) for b in bounds
+                  if b["bound"] == "aligned" and b["outputs"] == v.size and not near(b["observed"], want)]
+    judged = bitcut("tolerance", *first, "-d", "d.npy", "--order", "any", "--power", 0, "--seeds", 20, "--json")
+    limits = json.loads(judged.stdout or "{}")
+    if judged.returncode or not limits["given"]["accepted"]["both"]:
+        wrong += [("tolerance", judged.stderr, judged.stdout[:300], first)]
+    elif not limits["zeros"] and limits["with_underflow"]["max"] > float(limits["with_underflow"]["bound"]):
+        wrong += [("runs", limits["with_underflow"], first)]
+    return wrong
+
+
 def advice_differs(case):
     """The error of advise is that of the GEMM which its line `check` computes."""
     if case.integers or case.sparse:
@@ -322,6 +356,7 @@ def many(function):
 
 check("the keys of gemm and verify are the GEMM, and give the same D", many(differs))
 check("the error of advise is that of the whole GEMM", many(advice_differs))
+check("limits and bounds hold", many(limits_fail))
 check("a sample has the error of all outputs", [x for i in range(4) for x in sample_differs(i)])
 check("errors of groups", [x for i in range(4) for x in groups_differ(i)])
 check("factors that let few outputs dominate", [x for i in range(2) for x in limits_differ(i)])

@@ -163,14 +163,14 @@ def answers():
     if said["wrong"] or not abs(said["relres"] - error) <= 1e-3 * error:
         return said, error
     text = bitcut("gemm", *HOW, "-a", "a.npy", "-b", "b.npy", "--sparse-a")
-    if "2:4 sparse A 1 x 32" not in text or "not judged: there is no bound for a sparse A" not in text:
+    if "2:4 sparse A 1 x 32" not in text or "within their bounds" in text:
         return text
     words = ["verify", *HOW, "-a", "a.npy", "-b", "b.npy", "-d", "d.npy", "--sparse-a"]
     bitcut(*words)
     d[0, 3] = np.nextafter(d[0, 3], np.float32(9))
     np.save("d.npy", d)
     text = bitcut(*words, status=1)
-    return "" if "1 of 7 outputs" in text and "row 0, column 3" in text and "try another --order" in text else text
+    return "" if "1 of 7 outputs" in text and "row 0, column 3" in text and "check the errors with bitcut tolerance -d" in text else text
 
 
 # --- refusals --------------------------------------------------------------------------------
@@ -214,7 +214,9 @@ def refusals():
         ("cannot be combined with --sparse-a", 2,
          ["verify", *good, "-d", "d.npy", "--sparse-a", "--samples", "2"]),
         ("--sparse-a requires -d, a file", 2, ["verify", "--kernel", "all", "--sparse-a"]),
-        ("unknown option", 2, ["tolerance", *good, "--sparse-a"]),
+        ("--power cannot be combined with a sparse A", 2, ["tolerance", *good, "--sparse-a", "--power", "2"]),
+        ("--sparse-a requires -a, a file", 2, ["tolerance", "--sparse-a", "-m", "4", "-n", "4", "-k", "8"]),
+        ("--sparse-a requires -a, a file", 2, ["bound", "--sparse-a", "-m", "4", "-n", "4", "-k", "8"]),
         ("unknown option", 2, ["explain", *good, "-d", "d.npy", "--sparse-a"]),
         ("factors of blocks of k", 2, ["gemm", *good, "--sparse-a", "--scale-a", "half.npy", "--block-a", "1x2",
                                        "--scaling", "operand"]),

@@ -187,7 +187,8 @@ enum bitcut_status bound_apriori(struct bound_apriori *to, const struct bitcut_g
     struct hostfp mode;
     const bool extended = gemm_is_extended(g);
     const uint32_t alpha = extended ? F32_ONE : g->alpha, beta = extended ? 0 : g->beta;
-    enum bitcut_status status = gemm_plan_on_unit(&p, g, f);
+    enum bitcut_status status = gemm_plan_on_floats(&p, g, f);
+    if (g->sparsity) k /= 2;
     if (status == BITCUT_OK && !any_order) {
         status = accumulation_of(&path, &p, k);
         if (status != BITCUT_OK) fault_set(f, status, "not enough memory for the bound");
@@ -236,7 +237,7 @@ enum bitcut_status bound_problem_make(struct bound_problem *to,
     g = to->gemm;
     gemm_plan_round_sums(&to->own, to->unit);
     plan = to->plan;
-    if (accumulation_of(&to->path, plan, x->m && x->n ? x->k : 0) != BITCUT_OK)
+    if (accumulation_of(&to->path, plan, x->m && x->n ? comparison_products(x) : 0) != BITCUT_OK)
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the bounds");
     hostfp_enter(&mode);
     to->way = accumulation_error_of(plan, &to->path, g->alpha, g->beta);
@@ -251,7 +252,7 @@ enum bitcut_status bound_rest(double *rest, const struct bound_apriori *c,
     struct bound_problem problem;
     struct gemm_plan plan;
     if (!x->extra) return bound_apriori_rest(rest, c, gemm_equilibrates(g), x, f);
-    enum bitcut_status status = gemm_plan_on_unit(&plan, g, f);
+    enum bitcut_status status = gemm_plan_on_floats(&plan, g, f);
     if (status == BITCUT_OK) status = bound_problem_make(&problem, g, &plan, x, false, f);
     if (status == BITCUT_OK)
         status = bound_apriori_rest(rest, c, plan.equilibrate, problem.x, f);
@@ -308,7 +309,7 @@ static struct bound_apriori any_order(const struct bound_problem *x)
     const struct gemm_plan *p = x->plan;
     const double fused = p->unit[0]->summation->rounds_each ? 0 : x->way.additions,
                  scalars = (x->gemm->alpha != F32_ONE) + gemm_reads_c(x->gemm),
-                 sums = ((double)x->x->k + larger_double(fused, 0)) * U;
+                 sums = ((double)comparison_products(x->x) + larger_double(fused, 0)) * U;
     const struct term_errors way = { .term = { sums +
                                                (1 + sums) * path_growth(scalars * U) } };
     return constants_of(p, x->gemm, alpha_of(x->gemm), &x->way, &way);
@@ -404,9 +405,13 @@ static struct bound_apriori parts(const struct bound_problem *x)
 
 /* --- rows: from events ------------------------------------------------------------ */
 
-/* The budget has no part for steps. */
+/* The budget has no part for steps, and takes all k of an output. */
 static bool is_plain(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
+    if (x->x->kept)
+        return refuse(why, "%s",
+                      "this bound follows D = alpha A B + beta C step by step; it does not "
+                      "take a sparse A");
     return !x->x->extra ||
            refuse(why, "%s",
                   "this bound follows D = alpha A B + beta C step by step; "

@@ -24,16 +24,26 @@ struct call {
     struct gemm_data data;
 };
 
+/* What takes the call. */
+struct taker {
+    const char *name;
+    enum bitcut_status (*plan)(struct gemm_plan *to, const struct bitcut_gemm *g,
+                               struct fault *f);
+};
+
+static const struct taker budget_taker = { "the error budget", gemm_plan_on_unit },
+                          bound_taker = { "a bound", gemm_plan_on_floats };
+
 static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *gemm,
-                                    size_t i, const char *what, int threads,
+                                    size_t i, const struct taker *by, int threads,
                                     struct fault *f)
 {
     *to = (struct call){ .gemm = { .size = 0 } };
     enum bitcut_status status = gemm_take(&to->gemm, gemm, f);
     if (status == BITCUT_OK && to->gemm.offsets)
-        status = fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not take groups", what);
+        status = fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not take groups", by->name);
     if (status == BITCUT_OK) epilogue_leave_amax(&to->gemm);
-    if (status == BITCUT_OK) status = gemm_plan_on_unit(&to->plan, &to->gemm, f);
+    if (status == BITCUT_OK) status = by->plan(&to->plan, &to->gemm, f);
     if (status == BITCUT_OK && (i >= to->gemm.count || threads < 0))
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "invalid GEMM index or thread count");
     if (status == BITCUT_OK && (to->gemm.a.prepared || to->gemm.b.prepared))
@@ -72,7 +82,7 @@ enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
 {
     struct call c;
     struct fault f;
-    enum bitcut_status status = call_take(&c, gemm, i, "the error budget", threads, &f);
+    enum bitcut_status status = call_take(&c, gemm, i, &budget_taker, threads, &f);
     if (status == BITCUT_OK && count && !parts)
         status =
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of parts must not be NULL");
@@ -151,6 +161,7 @@ static enum bitcut_status find_bound(double *limit, const struct bound_row *row,
                                   .k = g->k,
                                   .a = c->data.a.at,
                                   .b = c->data.b.at,
+                                  .kept = c->data.a.kept,
                                   .c = c->data.c.at,
                                   .alpha = g->alpha,
                                   .beta = g->beta,
@@ -177,7 +188,7 @@ enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, s
         name ? table_find(TABLE(bounds), name) : &bounds[BOUND_ALIGNED];
     struct call c;
     struct fault f;
-    enum bitcut_status status = call_take(&c, gemm, i, "a bound", threads, &f);
+    enum bitcut_status status = call_take(&c, gemm, i, &bound_taker, threads, &f);
     if (status == BITCUT_OK && !row)
         status = fault_set(&f, BITCUT_BAD_ARGUMENT, "unknown bound");
     if (status == BITCUT_OK && !limit && c.gemm.m && c.gemm.n)

@@ -4,6 +4,7 @@
 #include "analysis/accuracy/epilogue_reference.h"
 #include "analysis/accuracy/short_result.h"
 #include "lib/base/size.h"
+#include "lib/gemm/sparsity.h"
 #include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
 #include "lib/number/rand.h"
@@ -77,7 +78,8 @@ enum bitcut_status gemm_data_take(struct gemm_data *to, const struct bitcut_gemm
 {
     const struct bitcut_gemm one = gemm_nth(g, i);
     struct gemm_data x = { 0 };
-    if (view_matrix(&x.a, &one.a, 0, one.m, one.k, threads) &&
+    if ((one.sparsity ? sparsity_expand(&x.a, &one)
+                      : view_matrix(&x.a, &one.a, 0, one.m, one.k, threads)) &&
         view_matrix(&x.b, &one.b, 0, one.k, one.n, threads) &&
         (!gemm_reads_c(g) || view_matrix(&x.c, &one.c, 0, one.m, one.n, threads)) &&
         gemm_data_take_extra(&x, &one, 0, threads, NULL) == BITCUT_OK) {
@@ -173,12 +175,27 @@ static enum bitcut_status pick_extra(struct gemm_data *to, const struct gemm_dat
                : status;
 }
 
+/* The positions of the kept elements of a sparse A.  Products move in whole fours. */
+static enum bitcut_status pick_kept(struct matrix *to, const struct matrix *from,
+                                    const struct picked *p, struct fault *f)
+{
+    const size_t kept = from->cols / 2;
+    if (!from->kept) return BITCUT_OK;
+    to->kept = memory_allocate(p->rows, kept);
+    if (!to->kept) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
+    for (size_t i = 0; i < p->rows; i++)
+        for (size_t q = 0; q < kept; q++)
+            to->kept[i * kept + q] = from->kept[p->row[i] * kept + p->at[q / 2 * 4] / 2 + q % 2];
+    return BITCUT_OK;
+}
+
 static enum bitcut_status pick_all(struct gemm_data *to, const struct gemm_data *from,
                                    const struct picked *p, struct fault *f)
 {
     const size_t k = from->a.cols;
     struct gemm_data x = { .bias_rows = false };
     enum bitcut_status status = pick(&x.a, &from->a, p->row, p->rows, p->at, k, f);
+    if (status == BITCUT_OK) status = pick_kept(&x.a, &from->a, p, f);
     if (status == BITCUT_OK) status = pick(&x.b, &from->b, p->at, k, p->col, p->cols, f);
     if (status == BITCUT_OK && from->c.at)
         status = pick(&x.c, &from->c, p->row, p->rows, p->col, p->cols, f);
@@ -242,7 +259,10 @@ static bool copy_matrix(struct matrix *to, const struct matrix *from)
     if (!from->at) return true;
     if (matrix_init(to, from->rows, from->cols, NULL) != BITCUT_OK) return false;
     memcpy(to->at, from->at, from->rows * from->cols * sizeof *to->at);
-    return true;
+    if (!from->kept) return true;
+    to->kept = memory_allocate(from->rows, from->cols / 2);
+    if (to->kept) memcpy(to->kept, from->kept, from->rows * (from->cols / 2));
+    return to->kept;
 }
 
 enum bitcut_status gemm_data_copy(struct gemm_data *to, const struct gemm_data *from,
@@ -262,7 +282,8 @@ enum bitcut_status gemm_data_copy(struct gemm_data *to, const struct gemm_data *
     return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
 }
 
-/* The k of whole blocks of both factors, and the k that share both factors; 0: all do. */
+/* The k of whole blocks of both factors, and the k that share both factors; 0: all do.  Of
+   a sparse A, fours of k are such blocks, in which no k moves. */
 struct blocks_of_k {
     size_t whole, shared;
 };
@@ -272,6 +293,7 @@ static struct blocks_of_k blocks_of(const struct gemm_data *p)
     const size_t k = p->a.cols, a = p->depth_a < k ? p->depth_a : 0,
                  b = p->depth_b < k ? p->depth_b : 0;
     size_t x = a, y = b;
+    if (p->a.kept) return (struct blocks_of_k){ 4, 1 };
     while (y) {
         const size_t rest = x % y;
         x = y;
@@ -337,6 +359,21 @@ enum bitcut_status gemm_data_shuffle(struct gemm_data *to, const struct gemm_dat
     return status;
 }
 
+/* Fours of products, in the order in which `at` has the first product of each. */
+static enum bitcut_status order_fours(size_t *to, const size_t *at, size_t k,
+                                      struct fault *f)
+{
+    bool *const done = calloc(k ? k : 1, sizeof *done);
+    if (!done) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
+    for (size_t i = 0; i < k; i++) {
+        const size_t four = at[i] / 4;
+        for (size_t q = 0; q < 4 && !done[four]; q++) *to++ = 4 * four + q;
+        done[four] = true;
+    }
+    free(done);
+    return BITCUT_OK;
+}
+
 /* The products of each block of shared factors, in the order in which `at` has them. */
 static enum bitcut_status order_in_blocks(size_t *to, const size_t *at,
                                           const struct gemm_data *p, struct fault *f)
@@ -366,7 +403,9 @@ enum bitcut_status gemm_data_order(struct gemm_data *to, const struct gemm_data 
         line && own ? BITCUT_OK
                     : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
     for (size_t i = 0; i < most && line; i++) line[i] = i;
-    if (status == BITCUT_OK) status = order_in_blocks(own, at, from, f);
+    if (status == BITCUT_OK)
+        status = from->a.kept ? order_fours(own, at, k, f)
+                              : order_in_blocks(own, at, from, f);
     const struct picked p = { line, line, own, m, n };
     if (status == BITCUT_OK) status = pick_all(to, from, &p, f);
     free(line);
@@ -395,6 +434,7 @@ void gemm_data_block(size_t *rows, size_t *cols, size_t m, size_t n, size_t k,
 void gemm_data_set(struct bitcut_gemm *to, const struct gemm_data *p, uint32_t *d)
 {
     gemm_set_dense(to, d, p->a.rows, p->b.cols, p->a.cols, p->a.at, p->b.at, p->c.at);
+    sparsity_set(to, &p->a);
     to->bias = (struct bitcut_matrix){ .at = p->bias.at };
     to->bias_rows = p->bias_rows;
     to->scale_a = (struct bitcut_scales){ { .at = p->scale_a.at }, 1, p->depth_a };
@@ -433,7 +473,7 @@ enum bitcut_status gemm_data_run_unrounded(uint32_t *d, const struct gemm_data *
     struct bitcut_gemm own = *g;
     struct gemm_plan plan;
     own.m = p->a.rows, own.n = p->b.cols, own.k = p->a.cols;
-    const enum bitcut_status status = gemm_plan_on_unit(&plan, &own, f);
+    const enum bitcut_status status = gemm_plan_on_floats(&plan, &own, f);
     if (status != BITCUT_OK) return status;
     gemm_data_set(&own, p, d);
     own.d.format = g->d.format;

@@ -7,7 +7,8 @@
 
 /* A (m x k), B (k x n) and C (m x n), and what epilogue and scaling read: the bias, and
    the factors of each row of A, m x blocks of k, and of each column of B, blocks of k x
-   n. `at` is NULL if the GEMM does not have the matrix. */
+   n. `at` is NULL if the GEMM does not have the matrix.  A sparse A has the positions of
+   its kept elements. */
 struct gemm_data {
     struct matrix a, b, c, bias, scale_a, scale_b;
     size_t depth_a, depth_b; /* k that share a factor; 0: all */
@@ -36,7 +37,7 @@ void gemm_data_of(struct gemm_data *to, struct matrix *d, const struct bitcut_ge
 /* Sample at most `rows` rows of A and `cols` columns of B, with their bias and factors,
    drawn by seed and run, with k in a random order, the same for both.  Exact outputs and
    their |A||B| stay the same: products that share factors stay together, in blocks that
-   are moved as a whole.
+   are moved as a whole.  Fours of a sparse A are moved as a whole, too.
    With `ordered` the same rows and columns are taken, and k stays in order.  Run 0 leaves
    k in order; it also leaves rows or columns in order if it has all of them.
    BITCUT_NO_MEMORY leaves nothing to clear. */

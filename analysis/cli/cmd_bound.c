@@ -20,6 +20,7 @@ static const struct option_row options[] = {
     EPILOGUE_OPTIONS(bound),
     { "d", "check this D instead of the emulated D", OPTION(bound, d, TEXT, "FILE") },
     MATRIX_OPTIONS_D(bound, setup.files),
+    MATRIX_OPTIONS_SPARSE(bound, setup.files),
     { "samples",
       "number of outputs simulated step by step (default: as many as need 2^20 products)",
       OPTION(bound, samples, COUNT, "N") },

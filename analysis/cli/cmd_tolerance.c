@@ -21,11 +21,15 @@ struct tolerance_options {
     bool verbose;
 };
 
+enum { POWER_USUAL = 20 };
+
+#define POWER_UNSET SIZE_MAX
+
 static const struct tolerance_options defaults = { .setup = SETUP_BATCH_DEFAULTS,
                                                    .operands = OPERAND_DEFAULTS,
                                                    .reference = "exact",
                                                    .seeds = 100,
-                                                   .power = 20,
+                                                   .power = POWER_UNSET,
                                                    .false_alarm = 0x358637bd /* 1e-6 */ };
 
 static const struct option_row options[] = {
@@ -40,6 +44,7 @@ static const struct option_row options[] = {
     { "original-b", "the same for B", OPTION(tolerance, original_b, TEXT, "FILE") },
     MATRIX_OPTION_OFFSETS(tolerance, setup.files),
     MATRIX_OPTION_INDEX(tolerance, setup.files),
+    MATRIX_OPTIONS_SPARSE(tolerance, setup.files),
     { "input", "generate A and B by this family", OPTION(tolerance, input, TEXT, "I") },
     { "seeds", "number of runs from which the limits are taken (default 100)",
       OPTION(tolerance, seeds, COUNT, "N") },
@@ -48,8 +53,8 @@ static const struct option_row options[] = {
     { "reference", "reference: exact, or kernel (another correct result) (default exact)",
       OPTION(tolerance, reference, TEXT, "R") },
     { "power",
-      "number of runs of each fault to measure the power of the tests (default 20, 0: "
-      "none)",
+      "number of runs of each fault to measure the power of the tests (default 20, for a "
+      "sparse A 0: none)",
       OPTION(tolerance, power, COUNT, "N") },
     VERBOSE_OPTION(tolerance),
     { 0 }
@@ -149,6 +154,9 @@ static int make_source(struct work *w, const struct context *x)
         w->q.k = o->k;
         if (s->options->files.offsets || s->options->files.index != SIZE_MAX)
             return complain("--offsets, --index", "require -a and -b");
+        if (matrix_is_sparse(&s->options->files))
+            return complain(s->options->files.positions ? "--positions-a" : "--sparse-a",
+                            "requires -a, a file");
         if (s->quantized[0].quantizer || s->quantized[1].quantizer)
             return complain("--quantize-a, --quantize-b", "require -a and -b");
         const int status = operands_parse(&w->families.a, &w->families.b, s, o);
@@ -190,6 +198,10 @@ static int make(struct work *w, const struct context *x)
     struct tolerance_options *const o = &w->o;
     struct fault f;
     *o = *(const struct tolerance_options *)x->own;
+    const bool sparse = matrix_is_sparse(&o->setup.files);
+    if (sparse && o->power && o->power != POWER_UNSET)
+        return complain("--power", "cannot be combined with a sparse A");
+    if (o->power == POWER_UNSET) o->power = sparse ? 0 : POWER_USUAL;
     w->s.options = &o->setup;
     if (o->input) o->operands.input_a = o->operands.input_b = o->input;
     w->q.any_order = take_any_order(&o->setup);
@@ -252,7 +264,7 @@ static void add_python(json_t *row, const struct tolerance *t,
 static json_t *answer_json(const struct work *w, const struct tolerance_answer *a,
                            const struct context *x)
 {
-    const struct tolerance_options *const o = x->own;
+    const struct tolerance_options *const o = &w->o;
     json_t *row = describe(w, x);
     record_json(row, tolerance_fields, &a->found->limits);
     if (w->s.is_batch) json_object_set_new(row, "count", json_count(w->s.count));
@@ -282,7 +294,7 @@ static json_t *answer_json(const struct work *w, const struct tolerance_answer *
    status: EXIT_FOUND if D is rejected. */
 static int find(const struct work *w, struct context *x)
 {
-    const struct tolerance_options *const o = x->own;
+    const struct tolerance_options *const o = &w->o;
     const struct tolerance_problem *const q = &w->q;
     struct tolerance t;
     struct tolerance_given given;

@@ -178,7 +178,7 @@ int setup_open_gemm(struct setup *s, const char *name)
 static enum bitcut_status plan_on_unit(struct setup *s, const struct bitcut_gemm *g,
                                        struct fault *f)
 {
-    return (s->takes_integers ? gemm_plan_on_any : gemm_plan_on_unit)(&s->plan, g, f);
+    return (s->takes_integers ? gemm_plan_on_any : gemm_plan_on_floats)(&s->plan, g, f);
 }
 
 int setup_plan(struct setup *s)

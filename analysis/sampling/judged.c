@@ -140,11 +140,7 @@ static enum bitcut_status find_beside(struct judged *to, const struct bitcut_gem
     struct gemm_plan plan; /* chosen by a device */
     to->bound = (struct bound_result){ .limit_most = (double)NAN, .ratio = (double)NAN };
     if (!to->reference->exact) return BITCUT_OK;
-    if (g->sparsity) {
-        text_add(to->bound.why, sizeof to->bound.why, "there is no bound for a sparse A");
-        return BITCUT_OK;
-    }
-    enum bitcut_status status = gemm_plan_on_unit(&plan, g, f);
+    enum bitcut_status status = gemm_plan_on_floats(&plan, g, f);
     if (status == BITCUT_OK) status = bound_problem_make(&problem, g, &plan, x, true, f);
     problem.sums = offload_sums(options->offload);
     if (status == BITCUT_OK)

@@ -297,11 +297,7 @@ static void d_next(char *text, size_t size, const void *answer)
 {
     const struct verified *const v = answer;
     if (!v->found.differ || v->by_code) return;
-    if (v->gemm.gemm.gemm->sparsity)
-        text_add(
-            text, size,
-            "try another --order, or another unit: the order of k alone changes bits");
-    else if (gemm_is_extended(v->gemm.gemm.gemm))
+    if (gemm_is_extended(v->gemm.gemm.gemm))
         text_add(
             text, size,
             "try another --epilogue (bitcut list epilogues) or --order: where a kernel "
