@@ -1135,7 +1135,8 @@ struct bitcut_explanation {
             BITCUT_BAD_ARGUMENT: as bitcut_gemm() for matrices; D has no
             elements; no GEMM runs on the unit; the size of a struct is unknown;
             `seconds` or `effort` is negative or NaN; or A, B and D have integers and the GEMM is a
-            batch, or has groups, a bias, factors, a start or steps of an epilogue.
+            batch, or has groups, a bias, factors, a start or steps of an epilogue; or the
+            GEMM has zero points and A, B or D has no integers, or a zero point of D.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.
    Args:    threads: number of threads.
@@ -1157,6 +1158,9 @@ struct bitcut_explanation {
    - The step AMAX is left out.
    - If D has another format than f32, all NaN are equal.
    - A result of integers has no recipe and no unit in `found`.
+   - With zero points of A and B, the product of integers is that of A - zero_a and
+     B - zero_b, and the faults of these zero points are tried.  Zero points that were not
+     given are found from D if it has at least 6 outputs.
    - Of a batch or groups, the hypothesis is searched on the first GEMM with rows, and
      compared with all GEMMs.  If it does not give all of them, the first other GEMM is
      searched too, and the hypothesis that gives more GEMMs is returned.  `compared`, `differ` and `total` count

@@ -57,6 +57,7 @@ static const struct option_row options[] = {
     { "beta", "intended factor of C (default 0, or 1 with -c)",
       OPTION(explain_command, setup.beta, F32, "X") },
     EPILOGUE_OPTIONS(explain_command),
+    ZERO_OPTIONS_AB(explain_command),
     { "recipe", "consider this recipe only (bitcut list recipes; default: all)",
       OPTION(explain_command, setup.recipe, TEXT, "R") },
     { "unit",
@@ -218,12 +219,13 @@ static int tell(struct problem *q, const struct explain_command_options *o)
 {
     static struct setup_options own; /* all but the unit, which is that of the search */
     struct fault f;
-    if (!epilogue_options_given(&o->setup.epilogue)) return EXIT_GOOD;
+    own = o->setup; /* zero points: take_zeros() */
+    own.epilogue.zero_a = own.epilogue.zero_b = NULL;
+    if (!epilogue_options_given(&own.epilogue)) return EXIT_GOOD;
     if (o->d.count > 1)
         return complain("-d",
                         "can be given once with a bias, factors, a start or steps of "
                         "an epilogue");
-    own = o->setup;
     own.unit = NULL;
     told.options = &own;
     told.a = q->a;
@@ -316,11 +318,27 @@ static int read_one(struct matrix *m, struct integer_matrix *to, const char *opt
                     : EXIT_GOOD;
 }
 
+/* The zero points of A and B. */
+static int take_zeros(const struct explain_command_options *o)
+{
+    struct bitcut_gemm g = gemm_of(NULL, NULL);
+    const struct epilogue_options *const e = &o->setup.epilogue;
+    if ((e->zero_a || e->zero_b) && !integers.d.at)
+        return complain(e->zero_a ? "--zero-a" : "--zero-b",
+                        "requires A, B and D with formats of integers");
+    const int status = epilogue_zeros_apply(&g, e);
+    integers.zero_a = g.zero_a, integers.zero_b = g.zero_b;
+    return status;
+}
+
 /* Use the integers if A, B and D have them. */
 static int choose_integers(struct problem *q, const struct explain_command_options *o)
 {
-    if (!integers.a.at || !integers.b.at || (!integers.d.at && !integers.c.at))
-        return EXIT_GOOD;
+    const int status = take_zeros(o);
+    if (status != EXIT_GOOD || !integers.a.at || !integers.b.at ||
+        (!integers.d.at && !integers.c.at))
+        return status;
+    integers.as_given = true;
     if (!integers.d.at || (o->setup.c && !integers.c.at))
         return complain(integers.d.at ? "-c" : "-d",
                         "must have integers if A, B and the other one have them");

@@ -175,13 +175,16 @@ static int apply_zero(int32_t *to, const char *option, const char *text)
     return EXIT_GOOD;
 }
 
-/* Set the zero points.  A step that is named has no effect without one. */
-static int apply_zeros(struct bitcut_gemm *g, const struct epilogue_options *o)
+int epilogue_zeros_apply(struct bitcut_gemm *g, const struct epilogue_options *o)
 {
     int status = apply_zero(&g->zero_a, "--zero-a", o->zero_a);
     if (status == EXIT_GOOD) status = apply_zero(&g->zero_b, "--zero-b", o->zero_b);
-    if (status == EXIT_GOOD) status = apply_zero(&g->zero_d, "--zero-d", o->zero_d);
-    if (status != EXIT_GOOD) return status;
+    return status == EXIT_GOOD ? apply_zero(&g->zero_d, "--zero-d", o->zero_d) : status;
+}
+
+/* Check that the zero points of named steps were given: without, they have no effect. */
+static int check_zero_steps(const struct bitcut_gemm *g, const struct epilogue_options *o)
+{
     if (epilogue_has(g->epilogue, BITCUT_STEP_ZEROS) && !o->zero_a && !o->zero_b)
         return complain("--epilogue", "step zeros requires --zero-a or --zero-b");
     if (epilogue_has(g->epilogue, BITCUT_STEP_ZERO_D) && !o->zero_d)
@@ -199,7 +202,8 @@ int epilogue_options_apply(struct bitcut_gemm *g, struct epilogue_files *to,
     if (o->format_scale && !o->scale_a && !o->scale_b)
         return complain("--format-scale", "requires --scale-a or --scale-b");
     g->scale_d = o->scale_d;
-    int status = apply_zeros(g, o);
+    int status = epilogue_zeros_apply(g, o);
+    if (status == EXIT_GOOD) status = check_zero_steps(g, o);
     if (status == EXIT_GOOD) status = apply_clamp(g, o->clamp);
     if (status == EXIT_GOOD) status = apply_bias(g, &to->bias, o, m, n);
     if (status == EXIT_GOOD)

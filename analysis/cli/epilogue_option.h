@@ -63,14 +63,21 @@ struct epilogue_options {
 
 /* The options of commands that take integers. */
 #define ZERO_OPTIONS(COMMAND)                                                            \
-    { "zero-a", "zero point of A, an integer: A stands for A - X (default 0)",           \
-      OPTION(COMMAND, setup.epilogue.zero_a, TEXT, "X") },                                \
-        { "zero-b", "zero point of B",                                                   \
-          OPTION(COMMAND, setup.epilogue.zero_b, TEXT, "X") },                            \
+    ZERO_OPTIONS_AB(COMMAND),                                                            \
     {                                                                                    \
         "zero-d", "zero point of D, for the step zero-d (default 0)",                    \
-            OPTION(COMMAND, setup.epilogue.zero_d, TEXT, "X")                             \
+            OPTION(COMMAND, setup.epilogue.zero_d, TEXT, "X")                            \
     }
+
+#define ZERO_OPTIONS_AB(COMMAND)                                                         \
+    { "zero-a", "zero point of A, an integer: A stands for A - X (default 0)",           \
+      OPTION(COMMAND, setup.epilogue.zero_a, TEXT, "X") },                               \
+    {                                                                                    \
+        "zero-b", "zero point of B", OPTION(COMMAND, setup.epilogue.zero_b, TEXT, "X")   \
+    }
+
+/* Set the zero points of g.  Prints messages and returns an exit status. */
+int epilogue_zeros_apply(struct bitcut_gemm *g, const struct epilogue_options *o);
 
 /* Whether any of EPILOGUE_OPTIONS was given. */
 bool epilogue_options_given(const struct epilogue_options *o);

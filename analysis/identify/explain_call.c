@@ -43,8 +43,10 @@ static enum bitcut_status check_gemm(struct problem *q, struct bitcut_gemm *g,
     if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
+    struct bitcut_gemm told = *g; /* zero points of integers: integers_take() */
+    if (format_is_integer(matrix_format(&g->d))) told.zero_a = told.zero_b = 0;
     *q = (struct problem){ .unit = g->unit };
-    const enum bitcut_status status = problem_tell(q, g, f);
+    const enum bitcut_status status = problem_tell(q, &told, f);
     if (status != BITCUT_OK) return status;
     if (problem_is_told(q)) {
         memcpy(g->epilogue, q->told.epilogue, sizeof g->epilogue);
@@ -139,6 +141,7 @@ static enum bitcut_status integers_take(struct integer_problem *to,
     if (status == BITCUT_OK) status = integer_matrix_take(&to->d, &g->d, g->m, g->n, f);
     if (status == BITCUT_OK && reads_c)
         status = integer_matrix_take(&to->c, &g->c, g->m, g->n, f);
+    to->zero_a = g->zero_a, to->zero_b = g->zero_b, to->as_given = true;
     if (status != BITCUT_OK) integer_problem_clear(to);
     return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/identify/integers.h"
 
+#include "analysis/identify/zero_points.h"
 #include "lib/base/clock.h"
 #include "lib/base/size.h"
 #include "lib/base/text.h"
@@ -237,6 +238,7 @@ struct hypothesis_of_integers {
     const struct sum_rule *sum;
     const struct result_rule *result;
     const struct reading *a, *b;
+    struct zero_terms zeros;
     bool transposed[3]; /* A, B, D */
     size_t matched;
 };
@@ -247,6 +249,8 @@ struct search_of_integers {
     size_t m, n, k;
     size_t place[SAMPLE], sampled;
     int32_t *row, *col; /* k elements each */
+    struct zero_terms zeros[ZERO_TERMS_MAX]; /* of the zero points, and of faults */
+    size_t zero_count;
     size_t tried;
     struct hypothesis_of_integers best;
 };
@@ -270,6 +274,21 @@ static bool sizes_of(struct search_of_integers *s, const bool transposed[3])
     return fits && (!c->at || (c->rows == d->rows && c->cols == d->cols));
 }
 
+static int64_t sum_of(const int32_t *x, size_t k)
+{
+    int64_t sum = 0;
+    for (size_t p = 0; p < k; p++) sum += x[p];
+    return sum;
+}
+
+/* What zero points add to the sum of the row and the column. */
+static int64_t zeros_of(const struct search_of_integers *s, const struct zero_terms *x)
+{
+    if (!x->rows && !x->cols && !x->constant) return 0;
+    return (int64_t)(x->rows * (uint64_t)sum_of(s->row, s->k) +
+                     x->cols * (uint64_t)sum_of(s->col, s->k) + x->constant);
+}
+
 /* The sum of an output before the rule of its result. */
 static int64_t value_of(struct search_of_integers *s, const struct hypothesis_of_integers *h,
                         size_t i, size_t j)
@@ -280,7 +299,9 @@ static int64_t value_of(struct search_of_integers *s, const struct hypothesis_of
     }
     const int64_t c =
         s->x->c.at ? s->beta * element(&s->x->c, h->transposed[2], i, j) : 0;
-    return s->alpha * h->sum->sum(s->row, s->col, s->k) + c;
+    const uint64_t sum =
+        (uint64_t)h->sum->sum(s->row, s->col, s->k) + (uint64_t)zeros_of(s, &h->zeros);
+    return (int64_t)((uint64_t)s->alpha * sum + (uint64_t)c);
 }
 
 /* Try every rule of results on the sums of the sample. */
@@ -301,31 +322,96 @@ static void try_results(struct search_of_integers *s, struct hypothesis_of_integ
             h.matched++;
             bits += ends ? END_BITS : RESULT_BITS;
         }
-        const bool plain = h.sum == sum_rules && !r && h.a == readings && h.b == readings;
+        const bool plain = h.sum == sum_rules && !r && h.a == readings &&
+                           h.b == readings && !h.zeros.fault && !h.zeros.fitted;
         s->tried++;
         if (h.matched == s->sampled && bits < EVIDENCE && !plain) h.matched = 0;
         if (h.matched > s->best.matched) s->best = h;
     }
 }
 
+static void try_one(struct search_of_integers *s, const struct hypothesis_of_integers *h)
+{
+    int64_t value[SAMPLE];
+    for (size_t o = 0; o < s->sampled; o++)
+        value[o] = value_of(s, h, s->place[o] / s->n, s->place[o] % s->n);
+    try_results(s, *h, value);
+}
+
+/* The exact product, for matrices read in one way. */
+static struct hypothesis_of_integers exact_product(const bool transposed[3])
+{
+    return (struct hypothesis_of_integers){ .sum = sum_rules,
+                                            .a = readings,
+                                            .b = readings,
+                                            .transposed = { transposed[0], transposed[1],
+                                                            transposed[2] } };
+}
+
+/* Try the zero points and every fault of them. */
+static void try_zeros(struct search_of_integers *s, const bool transposed[3])
+{
+    struct hypothesis_of_integers h = exact_product(transposed);
+    s->zero_count = zero_terms_of(s->zeros, s->x->zero_a, s->x->zero_b, s->k);
+    for (size_t z = 0; z < s->zero_count && s->best.matched < s->sampled; z++) {
+        h.zeros = s->zeros[z];
+        try_one(s, &h);
+    }
+}
+
+/* The two lines of a matrix with the smallest and the largest sum. */
+static void extreme_lines(size_t line[2], int64_t sum[2], const struct integer_matrix *m,
+                          bool transposed, bool columns, size_t lines, size_t k)
+{
+    for (size_t i = 0; i < lines; i++) {
+        int64_t all = 0;
+        for (size_t p = 0; p < k; p++)
+            all += element(m, transposed, columns ? p : i, columns ? i : p);
+        if (!i || all < sum[0]) line[0] = i, sum[0] = all;
+        if (!i || all > sum[1]) line[1] = i, sum[1] = all;
+    }
+}
+
+/* Try the zero points for which three outputs of D are what they are. */
+static void try_fitted(struct search_of_integers *s, const bool transposed[3])
+{
+    enum { LEAST = 6 }; /* outputs: the terms are three numbers */
+    struct hypothesis_of_integers h = exact_product(transposed);
+    struct zero_outputs x;
+    size_t row[2], col[2];
+    if (!s->x->as_given || s->sampled < LEAST || !s->alpha) return;
+    extreme_lines(row, x.row_sum, &s->x->a, transposed[0], false, s->m, s->k);
+    extreme_lines(col, x.col_sum, &s->x->b, transposed[1], true, s->n, s->k);
+    for (int o = 0; o < 3; o++) {
+        const size_t i = row[o == 1], j = col[o == 2];
+        const int64_t excess =
+            element(&s->x->d, transposed[2], i, j) - value_of(s, &h, i, j);
+        if (excess % s->alpha) return;
+        x.excess[o] = excess / s->alpha;
+    }
+    zero_terms_fit(&h.zeros, &x, s->k);
+    try_one(s, &h);
+}
+
 /* Try every rule of sums and every reading of the operands, for matrices read in one
    way.  Plain readings come first. */
 static void try_way(struct search_of_integers *s, const bool transposed[3])
 {
-    int64_t value[SAMPLE];
+    try_zeros(s, transposed);
     for (int both = 0; both < READINGS * READINGS; both++)
         for (int r = 0; r < SUMS && s->best.matched < s->sampled; r++) {
             const struct hypothesis_of_integers h = {
                 .sum = &sum_rules[r],
                 .a = &readings[both % READINGS],
                 .b = &readings[both / READINGS],
+                .zeros = s->zeros[0],
                 .transposed = { transposed[0], transposed[1], transposed[2] }
             };
+            if (!both && !r) continue; /* tried with every fault of zero points */
             if (!reads(h.a, &s->x->a) || !reads(h.b, &s->x->b)) continue;
-            for (size_t o = 0; o < s->sampled; o++)
-                value[o] = value_of(s, &h, s->place[o] / s->n, s->place[o] % s->n);
-            try_results(s, h, value);
+            try_one(s, &h);
         }
+    if (s->best.matched < s->sampled) try_fitted(s, transposed);
 }
 
 /* All outputs, or some at a distance that is odd; fewer for more products. */
@@ -401,6 +487,7 @@ static void describe(struct explanation *e, const struct search_of_integers *s)
     const bool same = a->differ == 0;
     text_add(a->text, sizeof a->text, "%s %s%s", same ? "D is" : "no hypothesis gives D; the nearest is",
              h->sum->what, h->result->what);
+    zero_terms_describe(a->text, sizeof a->text, &h->zeros, s->k);
     describe_matrices(a->text, sizeof a->text, s);
     text_add(a->text, sizeof a->text, ": %zu of %zu outputs agree", a->compared - a->differ,
              a->compared);
@@ -420,9 +507,11 @@ static void conclude(struct explanation *e, const struct search_of_integers *s)
     a->gemms = 1;
     a->explained = a->gemm = a->found;
     if (h->matched)
-        a->fault = *h->a->what || *h->b->what ? "sign or zero point lost"
-                   : h->sum != sum_rules      ? "saturated sums"
-                                              : h->result->fault;
+        a->fault = h->zeros.fault                         ? h->zeros.fault
+                   : h->zeros.fitted && s->zero_count > 1 ? "other zero points"
+                   : *h->a->what || *h->b->what           ? "sign or zero point lost"
+                   : h->sum != sum_rules                  ? "saturated sums"
+                                                          : h->result->fault;
     describe(e, s);
 }
 

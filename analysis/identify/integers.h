@@ -13,9 +13,11 @@ struct integer_matrix {
     const struct bitcut_format *format; /* format that they had     */
 };
 
-/* D = alpha A B + beta C in integers. */
+/* D = alpha (A - zero_a) (B - zero_b) + beta C in integers. */
 struct integer_problem {
     struct integer_matrix a, b, c, d;
+    int32_t zero_a, zero_b; /* zero points */
+    bool as_given;          /* the matrices had formats of integers */
 };
 
 /* Take a matrix whose format is an integer's.  BITCUT_NO_MEMORY leaves *to unchanged. */

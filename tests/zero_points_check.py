@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""explain of random products of integers with zero points, computed by NumPy in 64 bits.  Run by
+zero_points.sh in an empty folder."""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+
+SEED = int(os.environ.get("BITCUT_SEED", 5))
+RUNS = int(os.environ.get("BITCUT_RUNS", 12))
+draw = np.random.default_rng(SEED)
+count = 0
+
+
+def check(what, wrong):
+    global count
+    count += 1
+    print(f"{'not ' if wrong else ''}ok {count} - {what}")
+    if wrong:
+        print("#", ascii(wrong)[:900], f"(BITCUT_SEED={SEED})", flush=True)
+
+
+def bitcut(*words):
+    return subprocess.run(["bitcut", *map(str, words)], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False)
+
+
+class Product:
+    def __init__(self, both=True):
+        m, n, k = (int(x) for x in draw.integers(4, 40, 3))
+        types = ["i1" if draw.random() < 0.5 else "u1" for _ in range(2)]
+        range_of = {"i1": (-128, 128), "u1": (0, 256)}
+        self.a, self.b = (draw.integers(*range_of[t], shape).astype(t)
+                          for t, shape in zip(types, ((m, k), (k, n))))
+        self.za, self.zb = (int(draw.integers(1, 100)) * int(draw.choice([-1, 1])) for _ in range(2))
+        if self.za in (self.zb, -self.zb):
+            self.zb += 100
+        self.k, self.rows, self.cols = k, self.wide(self.a).sum(1)[:, None], self.wide(self.b).sum(0)[None]
+        np.save("a.npy", self.a)
+        np.save("b.npy", self.b)
+
+    @staticmethod
+    def wide(x):
+        return x.astype("i8")
+
+    def d(self, za, zb):
+        return (self.wide(self.a) - za) @ (self.wide(self.b) - zb)
+
+    def said(self, d, *words):
+        if abs(d).max() >= 2 ** 31:
+            d = (d + 2 ** 31) % 2 ** 32 - 2 ** 31
+        np.save("d.npy", d.astype("i4"))
+        return json.loads(bitcut("explain", "-a", "a.npy", "-b", "b.npy", "-d", "d.npy", *words, "--json").stdout)
+
+
+FAULTS = {
+    None: lambda p: p.d(p.za, p.zb),
+    "the zero point of A is ignored": lambda p: p.d(0, p.zb),
+    "the zero point of B is ignored": lambda p: p.d(p.za, 0),
+    "the zero points of A and B are ignored": lambda p: p.d(0, 0),
+    "the zero points of A and B are exchanged": lambda p: p.d(p.zb, p.za),
+    "the zero point of A is added instead of subtracted": lambda p: p.d(-p.za, p.zb),
+    "the zero point of B is added instead of subtracted": lambda p: p.d(p.za, -p.zb),
+    "the zero points of A and B are added instead of subtracted": lambda p: p.d(-p.za, -p.zb),
+    "the term k zero_a zero_b is lost": lambda p: p.d(p.za, p.zb) - p.k * p.za * p.zb,
+    "the term k zero_a zero_b is subtracted instead of added": lambda p: p.d(p.za, p.zb) - 2 * p.k * p.za * p.zb,
+    "the sums of the rows of A are not corrected": lambda p: p.d(p.za, p.zb) + p.zb * p.rows,
+    "the sums of the columns of B are not corrected": lambda p: p.d(p.za, p.zb) + p.za * p.cols,
+    "the correction for the zero points is added twice": lambda p: 2 * p.d(p.za, p.zb) - p.d(0, 0),
+}
+
+
+def told(name):
+    """Zero points that are given: the fault has its name."""
+    wrong = []
+    for _ in range(RUNS):
+        p = Product()
+        row = p.said(FAULTS[name](p), f"--zero-a={p.za}", f"--zero-b={p.zb}")
+        words = f", but {name}: " if name else "D is the exact product: "
+        if not row["found"] or words not in row["hypothesis"]:
+            wrong += [(name, row["hypothesis"], p.a.shape, p.b.shape, p.za, p.zb)]
+    return wrong
+
+
+def untold():
+    """Zero points that are not given are found from D; another term stays a number."""
+    wrong = []
+    for i in range(RUNS):
+        p = Product()
+        more = int(draw.integers(1, 99)) if i % 3 == 2 else 0
+        if i % 3 == 1:
+            p.za = 0
+        row = p.said(p.d(p.za, p.zb) + more)
+        words = f"with the zero points {p.za} of A and {p.zb} of B" + (f", plus {more}" if more else ":")
+        if not row["found"] or words not in row["hypothesis"]:
+            wrong += [(row["hypothesis"], words)]
+        row = p.said(p.d(p.za, p.zb) - p.k * p.za * p.zb)
+        if p.za and "but the term k zero_a zero_b is lost" not in row["hypothesis"]:
+            wrong += [row["hypothesis"]]
+        row = p.said(p.d(p.za + 1, p.zb), f"--zero-a={p.za}", f"--zero-b={p.zb}")
+        if f"with the zero points {p.za + 1} of A and {p.zb} of B" not in row["hypothesis"]:
+            wrong += [(row["hypothesis"], "others than those that were given", p.za, p.zb)]
+    return wrong
+
+
+def saturated():
+    """Pairs of products that saturate, and zero points that are given."""
+    wrong = []
+    for _ in range(RUNS):
+        p = Product()
+        a, b = np.abs(p.wide(p.a)) % 128 + 100, p.wide(p.b) % 128 - 20  # u8 and s8
+        np.save("a.npy", a.astype("u1"))
+        np.save("b.npy", b.astype("i1"))
+        pairs = [a[:, q:q + 2] @ b[q:q + 2] for q in range(0, p.k, 2)]
+        d = sum(np.clip(x, -2 ** 15, 2 ** 15 - 1) for x in pairs) - p.zb * a.sum(1)[:, None] - p.za * b.sum(0)[None]
+        d += p.k * p.za * p.zb
+        row = p.said(d, f"--zero-a={p.za}", f"--zero-b={p.zb}")
+        if not row["found"] or ("saturate" not in row["hypothesis"] and abs(sum(pairs)).max() > 2 ** 20):
+            wrong += [row["hypothesis"]]
+    return wrong
+
+
+def noise():
+    """A D that is changed in one output has no explanation."""
+    wrong = []
+    for _ in range(RUNS):
+        p = Product()
+        d = p.d(p.za, p.zb)
+        d[draw.integers(d.shape[0]), draw.integers(d.shape[1])] += int(draw.integers(1, 50))
+        for words in ((), (f"--zero-a={p.za}", f"--zero-b={p.zb}")):
+            row = p.said(d, *words)
+            if row["found"]:
+                wrong += [row["hypothesis"]]
+    return wrong
+
+
+def refused():
+    Product()
+    np.save("f.npy", np.ones((3, 3), "f4"))
+    cases = ((["-a", "f.npy", "-b", "f.npy", "-d", "f.npy", "--zero-a", "3"],
+              "--zero-a requires A, B and D with formats of integers"),
+             (["-a", "a.npy", "-b", "b.npy", "-d", "d.npy", "--zero-b", "x"], "--zero-b requires a whole number"),
+             (["-a", "a.npy", "-b", "b.npy", "-d", "d.npy", "--zero-d", "1"], "unknown option"))
+    said = [bitcut("explain", *words) for words, _ in cases]
+    return [(s.stderr, s.returncode) for s, (_, want) in zip(said, cases)
+            if s.returncode != 2 or want not in s.stderr or s.stderr.count("\n") != 1]
+
+
+for fault in FAULTS:
+    check(fault or "no fault", told(fault))
+check("zero points that are not given", untold())
+check("saturated pairs", saturated())
+check("one wrong output", noise())
+check("refusals", refused())
+print(f"1..{count}")
