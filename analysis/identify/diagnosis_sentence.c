@@ -37,7 +37,7 @@ static void describe_faults(char *text, size_t size, const struct diagnosis *d)
 static void describe_order(char *text, size_t size, const struct diagnosis *d)
 {
     if (d->toward_zero > 0)
-        text_add(text, size, "; the errors are biased toward zero, as of truncated sums");
+        text_add(text, size, "; the errors are biased toward zero, as of truncated sums or parts");
 }
 
 static void describe_fault(char *text, size_t size, const struct diagnosis *d)
