@@ -1186,6 +1186,45 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
                                   const struct bitcut_explain_options *options,
                                   int threads, char *why) BITCUT_CHECK_RESULT;
 
+/* Result of bitcut_explain_pair(): how two results of one GEMM differ. */
+struct bitcut_result_pair {
+    size_t size;          /* sizeof this struct, as the caller was compiled              */
+    size_t differ, total; /* outputs whose bits differ, and all outputs                  */
+    bool measured;        /* whether some differing outputs are numbers in both results  */
+    size_t ulps;          /* the largest distance of such an output, in ulps of the format
+                             of both results, or of f32 if they have two formats; else 0 */
+    size_t row, column;   /* the first output with this distance                         */
+    size_t sampled;       /* outputs that were compared with the exact result, and       */
+    size_t nearer[2];     /* outputs among them in which each result is nearer to it     */
+    double error[2];      /* median distance of each from it, in 2^-24 |A||B|            */
+    char text[BITCUT_EXPLANATION_MAX]; /* the answer in one sentence of English          */
+};
+
+/* Explain two results of one GEMM, and how they differ: where, by how many ulps, why, and
+   which one is nearer to the exact result.
+
+   Returns: as bitcut_explain(); BITCUT_BAD_ARGUMENT also if the GEMM is a batch, has
+            groups, a bias, factors, a start or steps of an epilogue, or if a result has
+            integers.
+   Args:    threads: number of threads.
+   In:      gemm:    the GEMM, as for bitcut_explain(); D is the first result.
+            second:  the second result, of the shape of D; any format and layout.
+            options: as for bitcut_explain(); a time limit holds for each result.
+   Out:     pair:    the comparison, or NULL.
+            report:  two explanations, one for each result; each may be NULL.
+            found:   two GEMMs as from bitcut_explain(), one for each result; each may be
+                     NULL.
+            why:     the reason.
+   - The hypothesis for the first result is tried first for the second one.
+   - Everything is written only on success. */
+enum bitcut_status bitcut_explain_pair(struct bitcut_result_pair *pair,
+                                       struct bitcut_explanation *const report[2],
+                                       struct bitcut_gemm *const found[2],
+                                       const struct bitcut_gemm *gemm,
+                                       const struct bitcut_matrix *second,
+                                       const struct bitcut_explain_options *options,
+                                       int threads, char *why) BITCUT_CHECK_RESULT;
+
 /* --- which rows explain an instruction -------------------------------------------- */
 
 /* Recorded outputs of one instruction.  The arrays are the arguments a, b, c and d of

@@ -110,6 +110,10 @@ wrong() {
         -m 40 -n 40 -k 40 --json
     expect mismatches 1600
     grep -q 'transposed: B: 1600 of 1600 outputs agree' out || cat out
+    run 1 verify --hsaco k.hsaco --symbol hgemm --args a:f16,b:f16,d,m,n,k,alpha \
+        --grid n/16,m/16 --block 64 --recipe plain --unit "$cdna/mfma.32x32x8.f32.f16" \
+        -m 40 -n 40 -k 40 --json
+    grep -q "D is plain on $cdna/mfma.16x16x16.f32.f16; transposed: B" out || cat out
     run 1 $fma --alpha 2 --seconds 0
     run 1 verify --hsaco k.hsaco --symbol hgemm --args a:f16,bt:f16,d,m,n,k,alpha \
         --grid 1 --block 64 --recipe plain --unit "$cdna/mfma.16x16x16.f32.f16" -m 17 \

@@ -42,7 +42,7 @@ const struct record answers[] = {
     INNER(distance, "explain.distances", "a recipe", explain_distance_fields),
     INNER(diagnosis, "explain.diagnosis", "what the error of D consists of", diagnosis_fields),
     INNER(diagnosed_fault, "explain.diagnosis.faults", "a fault", diagnosed_fault_fields),
-    INNER(two, "explain of a pair", "comparison of two results", result_pair_fields),
+    ANSWER(bitcut_result_pair, "explain of a pair", "comparison of two results", result_pair_fields),
     INNER(box, "explain of a pair.places", "a region in which two results differ", result_pair_place_fields),
     INNER(two, "explain of a pair.largest", "the largest distance", result_pair_largest_fields),
     ANSWER(bitcut_fit_report, "fit", "the rows that explain recorded sets", fit_fields),

@@ -169,7 +169,7 @@ static int explain_two(struct context *x, const struct problem q[2],
         if (result_pair_compare(&t, e, &o, &f) != BITCUT_OK) status = fail("explain", &f);
         else
             emit_row(&x->emitter, x->emitter.json ? result_pair_json(&t)
-                                                  : sentence_json("both", t.text));
+                                                  : sentence_json("both", t.answer.text));
         explain_clear(&e[1]);
     }
     explain_clear(&e[0]);

@@ -183,9 +183,10 @@ static const struct option_use uses[] = {
 /* --- a result from a file --------------------------------------------------------- */
 
 /* What computed D, if it differs from the requested GEMM; in a batch, the first D that
-   differs.  It has the bias and the factors of the GEMM. */
+   differs.  It has the bias and the factors of the GEMM.  Code that was executed has no
+   other units than those of its instructions. */
 static int explain_d(struct verified *v, const struct setup *s, const struct matrix *d,
-                     const struct context *x)
+                     const struct code_result *code, const struct context *x)
 {
     const struct block *const part = v->part.row ? &v->part : NULL;
     const struct bitcut_gemm all = setup_gemms(s, d->at);
@@ -199,6 +200,8 @@ static int explain_d(struct verified *v, const struct setup *s, const struct mat
                          .d = one,
                          .alpha = s->gemm.alpha,
                          .beta = s->gemm.beta,
+                         .executed = code ? code->unit : NULL,
+                         .executed_count = code ? code->units : 0,
                          .said = &s->gemm };
     if (part) {
         q.a = (struct matrix){ .rows = part->rows, .cols = part->k, .at = part->a };
@@ -213,8 +216,8 @@ static int explain_d(struct verified *v, const struct setup *s, const struct mat
     struct fault f;
     if (problem_tell(&q, &own, &f) != BITCUT_OK) return fail("explain", &f);
     q.steps_told = q.scaling_told = false; /* D may have others */
-    return explain_sentence(v->hypothesis, &q, part,
-                            ((const struct verify_options *)x->own)->seconds, x);
+    return explain_briefly(&v->explained, &q, part,
+                           ((const struct verify_options *)x->own)->seconds, x);
 }
 
 static json_t *describe(const struct verified *v, const struct code_result *code)
@@ -240,7 +243,7 @@ static int report(struct context *x, struct verified *v, const struct setup *s,
     struct budget_answer budget = { .worst = NULL };
     struct budget_problem problem;
     const bool explains = v->found.differ && !s->gemm.sparsity;
-    int status = explains ? explain_d(v, s, d, x) : EXIT_GOOD;
+    int status = explains ? explain_d(v, s, d, code, x) : EXIT_GOOD;
     json_t *const row = describe(v, code);
     if (status == EXIT_GOOD)
         status = budget_ask(&budget, &problem, &o->budget, s, data, d, x);

@@ -3,8 +3,8 @@
 
 #include "analysis/cli/terminal.h"
 
-int explain_sentence(char sentence[SENTENCE_MAX], const struct problem *q,
-                     const struct block *part, size_t seconds, const struct context *x)
+int explain_briefly(struct brief_explanation *to, const struct problem *q,
+                    const struct block *part, size_t seconds, const struct context *x)
 {
     const struct explain_options o = { .samples = 4096,
                                        .effort = 0.25,
@@ -17,11 +17,13 @@ int explain_sentence(char sentence[SENTENCE_MAX], const struct problem *q,
                                        .part = part };
     static struct explanation e;
     struct fault f;
-    *sentence = 0;
+    *to = (struct brief_explanation){ .level = DIAGNOSIS_NONE };
     if (!seconds) return EXIT_GOOD;
     terminal_label("explain");
     if (explain_run(&e, q, &o, &f) != BITCUT_OK) return fail("explain", &f);
-    explain_describe(sentence, &e);
+    explain_describe(to->sentence, &e);
+    to->level = e.diagnosis.level;
+    to->faulty = e.answer.fault != NULL;
     const bool stopped = e.interrupted;
     explain_clear(&e);
     if (!stopped) return EXIT_GOOD;

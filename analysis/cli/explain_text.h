@@ -6,11 +6,11 @@
 #include "analysis/cli/command.h"
 #include "analysis/identify/explain.h"
 
-/* One sentence on what computed D of *q.  `seconds` limits the search; with 0 there is no
+/* What computed D of *q, in brief.  `seconds` limits the search; with 0 there is no
    search, and the sentence is "".  If D is a block of a larger result, `part` has its
    rows and columns; otherwise it is NULL.  Prints messages and returns an exit status;
-   `sentence` is set for any status. */
-int explain_sentence(char sentence[SENTENCE_MAX], const struct problem *q,
-                     const struct block *part, size_t seconds, const struct context *x);
+   *to is set for any status. */
+int explain_briefly(struct brief_explanation *to, const struct problem *q,
+                    const struct block *part, size_t seconds, const struct context *x);
 
 #endif

@@ -49,7 +49,7 @@ static int explain_kernel(struct verified_kernel *v, const struct asked *q)
                                   .alpha = from->alpha,
                                   .beta = from->c.at ? from->beta : 0 };
     if (!from->d.at) return EXIT_GOOD;
-    return explain_sentence(v->hypothesis, &what, NULL, q->what.seconds, q->context);
+    return explain_briefly(&v->explained, &what, NULL, q->what.seconds, q->context);
 }
 
 static json_t *describe_counts(const struct kernel_result *r)

@@ -19,9 +19,11 @@ enum diagnosis_level {
     DIAGNOSIS_UNEXPLAINED /* larger, and no row of the tables has such an effect       */
 };
 
-/* Their names, ended by a row whose name is NULL. */
+/* Their rows, ended by a row whose name is NULL. */
 struct diagnosis_level_row {
-    const char *name, *what;
+    const char *name;
+    const char *next; /* what to do for such a D; "": nothing, or that is for the command to
+                         say */
 };
 
 extern const struct diagnosis_level_row diagnosis_levels[];

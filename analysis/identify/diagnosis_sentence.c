@@ -5,18 +5,24 @@
 
 #include <math.h>
 
+/* clang-format off */
 const struct diagnosis_level_row diagnosis_levels[] = {
-    [DIAGNOSIS_NONE] = { "none", "no diagnosis was made" },
-    [DIAGNOSIS_IDENTICAL] = { "identical", "a hypothesis gives every bit" },
-    [DIAGNOSIS_ROUNDING] = { "rounding", "the error is that of a correct kernel" },
-    [DIAGNOSIS_OPERANDS] = { "operands", "the error is that of a correct kernel for "
-                                         "rounded operands, or parts of operands" },
-    [DIAGNOSIS_FAULT] = { "fault",
-                          "without the effect of the faults the error is that of "
-                          "a correct kernel" },
-    [DIAGNOSIS_UNEXPLAINED] = { "unexplained", "no effect in the tables is the error" },
+    [DIAGNOSIS_NONE] = { "none", "" },
+    [DIAGNOSIS_IDENTICAL] = { "identical", "" },
+    [DIAGNOSIS_ROUNDING] = { "rounding",
+        "the kernel may be correct: another order of k is enough for this difference. bitcut "
+        "tolerance -d checks its errors; bitcut explain --probe runs a program to measure its "
+        "order" },
+    [DIAGNOSIS_OPERANDS] = { "operands",
+        "compare with a recipe whose parts have these bits (bitcut list recipes); bitcut "
+        "tolerance -d checks the errors" },
+    [DIAGNOSIS_FAULT] = { "fault", "look for this fault in the kernel" },
+    [DIAGNOSIS_UNEXPLAINED] = { "unexplained",
+        "another order of k is not enough for this difference: look for a fault in the kernel, "
+        "or give what the kernel reads besides A and B (-c, --bias, --scale-a, --epilogue)" },
     { 0 }
 };
+/* clang-format on */
 
 static void describe_faults(char *text, size_t size, const struct diagnosis *d)
 {
@@ -31,7 +37,7 @@ static void describe_faults(char *text, size_t size, const struct diagnosis *d)
 static void describe_order(char *text, size_t size, const struct diagnosis *d)
 {
     if (d->toward_zero > 0)
-        text_add(text, size, "; the errors are biased toward zero, as of truncated sums");
+        text_add(text, size, "; the errors are biased toward zero, as of truncated sums or parts");
 }
 
 static void describe_fault(char *text, size_t size, const struct diagnosis *d)

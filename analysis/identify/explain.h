@@ -103,6 +103,13 @@ void explain_clear(struct explanation *e);
 enum bitcut_status explain_batch(struct explanation *e, const struct problem *q,
                                  const struct explain_options *o, struct fault *f);
 
+/* An explanation in brief. */
+struct brief_explanation {
+    char sentence[SENTENCE_MAX]; /* "": D was not explained */
+    enum diagnosis_level level;
+    bool faulty; /* whether the sentence names a fault */
+};
+
 /* What a GEMM of the batch of a problem is called: a GEMM, or a group. */
 static inline const char *explain_noun(const struct problem *q)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Explaining a result of a caller, as declared in lib/bitcut.h. */
 #include "analysis/identify/integers.h"
+#include "analysis/identify/result_pair.h"
 #include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
 
@@ -185,33 +186,79 @@ static struct bitcut_gemm gemm_found(const struct explanation *e,
 
 /* --- the call --------------------------------------------------------------------- */
 
+enum { RESULTS_MAX = 2 };
+
+/* Results of one GEMM that are explained; too large for a thread's stack. */
+struct explained {
+    struct problem q[RESULTS_MAX];
+    struct integer_problem integers[RESULTS_MAX];
+    struct explanation e[RESULTS_MAX];
+    int done; /* explanations that have to be cleared */
+};
+
+static void explained_clear(struct explained *x)
+{
+    while (x->done) explain_clear(&x->e[--x->done]);
+    for (int i = 0; i < RESULTS_MAX; i++) {
+        problem_clear(&x->q[i]);
+        integer_problem_clear(&x->integers[i]);
+    }
+}
+
+/* Explain the next result, D of a GEMM that check_gemm() accepted as *q.  *to, which is
+   zero at first, has to be cleared for any status. */
+static enum bitcut_status explained_find(struct explained *to, const struct problem *q,
+                                         const struct bitcut_gemm *g,
+                                         const struct explain_options *o, struct fault *f)
+{
+    const int i = to->done;
+    struct integer_problem *const integers = &to->integers[i];
+    struct problem all = *q;
+    enum bitcut_status status = integers_take(integers, g, f);
+    if (status == BITCUT_OK) status = problem_take(&all, g, o->threads, f);
+    if (status != BITCUT_OK) return status;
+    to->q[i] = all;
+    if (integers->d.at) to->q[i].integers = integers;
+    status = explain_batch(&to->e[i], &to->q[i], o, f);
+    to->done += status == BITCUT_OK;
+    return status;
+}
+
+static void explained_give(struct bitcut_explanation *report, struct bitcut_gemm *found,
+                           const struct explanation *e, const struct bitcut_gemm *g)
+{
+    const struct bitcut_gemm settled = gemm_found(e, g);
+    gemm_give(found, &settled);
+    if (!report) return;
+    const size_t size = report->size;
+    memcpy(report, &e->answer, size);
+    report->size = size;
+}
+
 static enum bitcut_status explain_gemm(struct bitcut_explanation *report,
-                                       struct bitcut_gemm *found, struct problem q,
+                                       struct bitcut_gemm *found, const struct problem *q,
                                        const struct bitcut_gemm *g,
                                        const struct explain_options *o, struct fault *f)
 {
-    struct explanation *const e = malloc(sizeof *e); /* too large for a thread's stack */
-    struct integer_problem integers;
-    if (!e) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
-    enum bitcut_status status = integers_take(&integers, g, f);
-    if (status == BITCUT_OK) status = problem_take(&q, g, o->threads, f);
-    if (status != BITCUT_OK) return free(e), integer_problem_clear(&integers), status;
-    if (integers.d.at) q.integers = &integers;
-    status = explain_batch(e, &q, o, f);
-    if (status == BITCUT_OK) {
-        const struct bitcut_gemm settled = gemm_found(e, g);
-        gemm_give(found, &settled);
-        if (report) {
-            const size_t size = report->size;
-            memcpy(report, &e->answer, size);
-            report->size = size;
-        }
-        explain_clear(e);
-    }
-    free(e);
-    problem_clear(&q);
-    integer_problem_clear(&integers);
+    struct explained *const x = calloc(1, sizeof *x);
+    if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    const enum bitcut_status status = explained_find(x, q, g, o, f);
+    if (status == BITCUT_OK) explained_give(report, found, &x->e[0], g);
+    explained_clear(x);
+    free(x);
     return status;
+}
+
+/* Places for the answer. */
+static enum bitcut_status check_places(const struct bitcut_explanation *report,
+                                       const struct bitcut_gemm *found, struct fault *f)
+{
+    static const size_t older[2] = { offsetof(struct bitcut_explanation, gemms),
+                                     offsetof(struct bitcut_explanation, findings) };
+    const enum bitcut_status status =
+        report ? struct_check_since("reports", report->size, sizeof *report, older, f)
+               : BITCUT_OK;
+    return status == BITCUT_OK ? gemm_check_place(found, f) : status;
 }
 
 enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
@@ -225,17 +272,85 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
     struct problem q;
     struct hostfp saved;
     struct fault f;
-    static const size_t older[2] = { offsetof(struct bitcut_explanation, gemms),
-                                     offsetof(struct bitcut_explanation, findings) };
-    enum bitcut_status status =
-        report ? struct_check_since("reports", report->size, sizeof *report, older, &f)
-               : BITCUT_OK;
-    if (status == BITCUT_OK) status = gemm_check_place(found, &f);
+    enum bitcut_status status = check_places(report, found, &f);
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
     if (status == BITCUT_OK) status = check_gemm(&q, &g, &f);
     hostfp_enter(&saved); /* host doubles decide what is tried */
-    if (status == BITCUT_OK) status = explain_gemm(report, found, q, &g, &o, &f);
+    if (status == BITCUT_OK) status = explain_gemm(report, found, &q, &g, &o, &f);
+    hostfp_leave(&saved);
+    return fault_write(why, status, &f);
+}
+
+/* --- two results ------------------------------------------------------------------ */
+
+/* Explain both results, and compare them. */
+static enum bitcut_status
+explain_both(struct bitcut_result_pair *pair, struct bitcut_explanation *const report[2],
+             struct bitcut_gemm *const found[2], const struct problem q[2],
+             const struct bitcut_gemm g[2], struct explain_options *o, struct fault *f)
+{
+    struct explained *const x = calloc(1, sizeof *x);
+    struct result_pair t;
+    if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    enum bitcut_status status = explained_find(x, &q[0], &g[0], o, f);
+    o->like = &x->e[0];
+    if (status == BITCUT_OK) status = explained_find(x, &q[1], &g[1], o, f);
+    if (status == BITCUT_OK) status = result_pair_compare(&t, x->e, o, f);
+    for (int i = 0; i < RESULTS_MAX && status == BITCUT_OK; i++)
+        explained_give(report ? report[i] : NULL, found ? found[i] : NULL, &x->e[i],
+                       &g[i]);
+    if (status == BITCUT_OK && pair) {
+        const size_t size = pair->size;
+        memcpy(pair, &t.answer, size);
+        pair->size = size;
+    }
+    explained_clear(x);
+    free(x);
+    return status;
+}
+
+/* One GEMM, whose results are numbers. */
+static enum bitcut_status check_pair(const struct problem q[2],
+                                     const struct bitcut_gemm g[2], struct fault *f)
+{
+    for (int i = 0; i < RESULTS_MAX; i++)
+        if (g[i].count != 1 || g[i].offsets || problem_is_told(&q[i]) ||
+            format_is_integer(matrix_format(&g[i].d)))
+            return fault_set(
+                f, BITCUT_BAD_ARGUMENT,
+                "two results must be of one GEMM, without groups, integers, a "
+                "bias, factors, a start or steps of an epilogue");
+    return BITCUT_OK;
+}
+
+enum bitcut_status bitcut_explain_pair(struct bitcut_result_pair *pair,
+                                       struct bitcut_explanation *const report[2],
+                                       struct bitcut_gemm *const found[2],
+                                       const struct bitcut_gemm *gemm,
+                                       const struct bitcut_matrix *second,
+                                       const struct bitcut_explain_options *options,
+                                       int threads, char *why)
+{
+    struct explain_options o;
+    struct bitcut_gemm g[2];
+    struct problem q[2];
+    struct hostfp saved;
+    struct fault f;
+    enum bitcut_status status =
+        !second ? fault_set(&f, BITCUT_BAD_ARGUMENT, "there is no second result")
+        : pair  ? struct_check("pairs", pair->size, sizeof *pair, &f)
+                : BITCUT_OK;
+    if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
+    for (int i = 0; i < RESULTS_MAX && status == BITCUT_OK; i++) {
+        status = check_places(report ? report[i] : NULL, found ? found[i] : NULL, &f);
+        if (status == BITCUT_OK) status = gemm_take(&g[i], gemm, &f);
+        if (status == BITCUT_OK && i) g[i].d = *second;
+        if (status == BITCUT_OK) status = check_gemm(&q[i], &g[i], &f);
+    }
+    if (status == BITCUT_OK) status = check_pair(q, g, &f);
+    hostfp_enter(&saved); /* host doubles decide what is tried */
+    if (status == BITCUT_OK) status = explain_both(pair, report, found, q, g, &o, &f);
     hostfp_leave(&saved);
     return fault_write(why, status, &f);
 }

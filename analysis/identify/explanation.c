@@ -423,10 +423,18 @@ static void describe_diagnosis(char *text, size_t size, const void *answer)
     if (!e->answer.found) diagnosis_describe(text, size, &e->diagnosis);
 }
 
+static void describe_next(char *text, size_t size, const void *answer)
+{
+    const struct explanation *const e = answer;
+    if (!e->answer.found)
+        text_add(text, size, "%s", diagnosis_levels[e->diagnosis.level].next);
+}
+
 const struct record_line explain_lines[] = {
     { .label = LABEL_VERDICT, .describe = explain_describe_verdict },
     { .label = "findings", .describe = describe_findings },
     { .label = "diagnosis", .describe = describe_diagnosis },
+    { .label = "next step", .describe = describe_next },
     { .label = "nearest", .describe = explain_describe_nearest },
     { .label = "error of D", .describe = explain_describe_error },
     { .label = "rounding", .describe = describe_ulps },

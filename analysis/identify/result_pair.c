@@ -21,20 +21,21 @@ static int64_t along_line(const struct bitcut_format *format, uint32_t x)
                                                            &formats[FORMAT_F32], x));
 }
 
-/* The largest distance between two outputs that are numbers. */
+/* The largest distance between two outputs that differ and are numbers. */
 static void measure(struct result_pair *t, const struct pair_of *x)
 {
     for (size_t i = 0; i < x->m * x->n; i++) {
-        if (!f32_is_finite(x->d[i]) || !f32_is_finite(x->h[i])) continue;
+        if (x->d[i] == x->h[i] || !f32_is_finite(x->d[i]) || !f32_is_finite(x->h[i]))
+            continue;
         const int64_t steps =
             along_line(t->format, x->d[i]) - along_line(t->format, x->h[i]);
-        const uint64_t ulps = (uint64_t)(steps < 0 ? -steps : steps);
-        if (!t->measured || ulps > t->ulps) {
-            t->ulps = ulps;
-            t->row = i / x->n;
-            t->col = i % x->n;
+        const size_t ulps = (size_t)(steps < 0 ? -steps : steps);
+        if (!t->answer.measured || ulps > t->answer.ulps) {
+            t->answer.ulps = ulps;
+            t->answer.row = i / x->n;
+            t->answer.column = i % x->n;
         }
-        t->measured = true;
+        t->answer.measured = true;
     }
 }
 
@@ -44,8 +45,8 @@ static enum bitcut_status find_places(struct result_pair *t,
     uint32_t *const d = problem_result(&e[0].q), *const h = problem_result(&e[1].q);
     const struct pair_of x = { problem_m(&e[0].q), problem_n(&e[0].q), d, h, NULL };
     if (d && h) {
-        t->total = x.m * x.n;
-        for (size_t i = 0; i < t->total; i++) t->differ += d[i] != h[i];
+        t->answer.total = x.m * x.n;
+        for (size_t i = 0; i < t->answer.total; i++) t->answer.differ += d[i] != h[i];
         t->parts = difference_boxes(t->part, PARTS_MAX, &x);
         measure(t, &x);
     }
@@ -231,13 +232,13 @@ static void count_nearer(struct result_pair *t, const struct distances x[2], siz
     for (size_t i = 0; i < count; i++) {
         const double d = x[0].absolute[i], d2 = x[1].absolute[i];
         if (!isfinite(d) || !isfinite(d2)) continue;
-        t->sampled++;
-        t->nearer[0] += d < d2;
-        t->nearer[1] += d2 < d;
+        t->answer.sampled++;
+        t->answer.nearer[0] += d < d2;
+        t->answer.nearer[1] += d2 < d;
     }
     for (int i = 0; i < 2; i++) {
         double *const error = x[i].relative;
-        t->error[i] = doubles_median(error, doubles_finite(error, count));
+        t->answer.error[i] = doubles_median(error, doubles_finite(error, count));
     }
 }
 
@@ -293,31 +294,31 @@ static void describe_where(char *text, const struct result_pair *t)
     text_add(
         text, SENTENCE_MAX,
         "D and D2 differ in %zu of %zu outputs, %srows %zu to %zu, columns %zu to %zu",
-        t->differ, t->total, t->parts > 1 ? "most of them in " : "in ", b->row,
-        b->row_end - 1, b->col, b->col_end - 1);
-    if (t->measured)
+        t->answer.differ, t->answer.total, t->parts > 1 ? "most of them in " : "in ",
+        b->row, b->row_end - 1, b->col, b->col_end - 1);
+    if (t->answer.measured)
         text_add(text, SENTENCE_MAX,
-                 ", by at most %llu ulps of %s, at row %zu and column %zu",
-                 (unsigned long long)t->ulps, t->format->name, t->row, t->col);
+                 ", by at most %zu ulps of %s, at row %zu and column %zu", t->answer.ulps,
+                 t->format->name, t->answer.row, t->answer.column);
 }
 
 static void describe_nearer(char *text, const struct result_pair *t)
 {
-    const int first = t->nearer[1] > t->nearer[0];
+    const int first = t->answer.nearer[1] > t->answer.nearer[0];
     static const char *const names[] = { "D", "D2" };
     text_add(text, SENTENCE_MAX,
              "; %s is nearer to the exact result in %zu of %zu sampled outputs, %s in "
              "%zu; the median distances are %.3g for D and %.3g for D2, in 2^-24 |A||B|",
-             names[first], t->nearer[first], t->sampled, names[!first], t->nearer[!first],
-             t->error[0], t->error[1]);
+             names[first], t->answer.nearer[first], t->answer.sampled, names[!first],
+             t->answer.nearer[!first], t->answer.error[0], t->answer.error[1]);
 }
 
 static void describe(char text[SENTENCE_MAX], const struct result_pair *t,
                      const struct explanation e[2])
 {
-    if (!t->differ) {
+    if (!t->answer.differ) {
         text_add(text, SENTENCE_MAX, "D and D2 are equal bit for bit in all %zu outputs",
-                 t->total);
+                 t->answer.total);
         return;
     }
     describe_where(text, t);
@@ -347,8 +348,8 @@ enum bitcut_status result_pair_compare(struct result_pair *to,
     enum bitcut_status status = find_places(&t, e, f);
     if (status == BITCUT_OK) status = sample_nearer(&t, e, o, f);
     if (status != BITCUT_OK) return status;
-    if (t.differ) find_why(&t, e);
-    describe(t.text, &t, e);
+    if (t.answer.differ) find_why(&t, e);
+    describe(t.answer.text, &t, e);
     *to = t;
     return BITCUT_OK;
 }
@@ -370,13 +371,15 @@ static const void *place_at(const void *two, size_t i, void *room)
 
 static bool is_measured(const void *two)
 {
-    return ((const struct result_pair *)two)->measured;
+    return ((const struct result_pair *)two)->answer.measured;
 }
 
 static bool has_why(const void *two) { return *((const struct result_pair *)two)->why; }
 
 #define OF_TWO(place, key, unit, what)                                                   \
     RECORD_INNER(struct result_pair, place, key, unit, what)
+#define ANSWER(member, key, unit, what)                                                  \
+    RECORD_MEMBER(struct result_pair, answer.member, #member, key, unit, what)
 
 const struct record_field
     result_pair_place_fields[] = { RECORD_PAIR(
@@ -389,18 +392,18 @@ const struct record_field
                                                 "differing outputs in this region"),
                                    { 0 } },
     result_pair_largest_fields[] = {
-        OF_TWO(ulps, "ulps", "ulps", "the largest distance"),
+        OF_TWO(answer.ulps, "ulps", "ulps", "the largest distance"),
         OF_TWO(format, "format", "", "format whose ulps are counted"),
-        OF_TWO(row, "row", "", "row of that output, from 0"),
-        OF_TWO(col, "column", "", "column of that output, from 0"),
+        OF_TWO(answer.row, "row", "", "row of that output, from 0"),
+        OF_TWO(answer.column, "column", "", "column of that output, from 0"),
         { 0 }
     };
 
 const struct record_field result_pair_fields[] = {
-    OF_TWO(text, "difference", "", "one sentence with the whole answer"),
+    ANSWER(text, "difference", "", "one sentence with the whole answer"),
     RECORD_ITEMS(name_at, NULL, "pair", "the two files"),
-    OF_TWO(differ, "differ", "", "outputs that differ"),
-    OF_TWO(total, "total", "", "all outputs"),
+    ANSWER(differ, "differ", "", "outputs that differ"),
+    ANSWER(total, "total", "", "all outputs"),
     RECORD_ITEMS(place_at, result_pair_place_fields, "regions",
                  "regions in which they differ, the largest first"),
     OF_TWO(parts, "regions_count", "", "number of such regions"),
@@ -408,11 +411,15 @@ const struct record_field result_pair_fields[] = {
                     "the largest distance, or null"),
     RECORD_INNER_IF(struct result_pair, why, "why", "",
                     "how the two explanations differ, or null", has_why),
-    OF_TWO(sampled, "sampled", "", "outputs that were compared with the exact result"),
-    OF_TWO(nearer, "nearer", "",
+    ANSWER(sampled, "sampled", "", "outputs that were compared with the exact result"),
+    ANSWER(nearer, "nearer", "",
            "outputs in which each result is nearer to the exact "
            "result"),
-    OF_TWO(error, "error", "u |A||B|",
+    ANSWER(error, "error", "u |A||B|",
            "the median distance of each from the exact result"),
+    ANSWER(measured, "", "", "whether differing outputs are numbers in both results"),
+    ANSWER(ulps, "", "ulps", "the largest distance"),
+    ANSWER(row, "", "", "row of that output, from 0"),
+    ANSWER(column, "", "", "column of that output, from 0"),
     { 0 }
 };

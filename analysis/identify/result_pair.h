@@ -9,22 +9,13 @@
 enum { WHY_MAX = 800 };
 
 struct result_pair {
-    size_t differ, total; /* outputs that differ, and all outputs */
-    /* the format of ulps: the format of both results, or f32 */
-    const struct bitcut_format *format;
-    bool measured;   /* some differing outputs are numbers in both results, so there is */
-    uint64_t ulps;   /* the largest distance */
-    size_t row, col; /* and its first position */
+    struct bitcut_result_pair answer;   /* must be first: the part for callers */
+    const struct bitcut_format *format; /* whose ulps are counted */
     struct box part[PARTS_MAX]; /* regions where they differ, the largest first */
     size_t parts;               /* number of regions, including those not stored */
     char why[WHY_MAX]; /* how the nearest hypotheses differ; empty: they do not, or one
                           result has none */
-    size_t sampled, nearer[2]; /* sampled outputs, and outputs in which each result is
-                                  nearer to the exact one */
-    double error[2]; /* median distance from the exact result, in 2^-24 (|alpha| |A||B| +
-                        |beta C|) */
-    const char *name[2];     /* names of the results, or NULL */
-    char text[SENTENCE_MAX]; /* the answer in one sentence */
+    const char *name[2]; /* names of the results, or NULL */
 };
 
 /* Its fields (lib/base/record.h). */

@@ -44,17 +44,19 @@ static bool has_blocks(const struct bitcut_gemm *g)
     return factor_depth(&g->scale_a) || factor_depth(&g->scale_b);
 }
 
-/* Whether a chip can have computed by the unit. */
-static bool may_be_of(const struct bitcut_unit *u, const struct chip *chip)
+/* Whether D can have been computed by the unit. */
+static bool may_be_of(const struct bitcut_unit *u, const struct problem *q)
 {
-    return !chip || chip_has(chip, u->name) || !unit_vendor(u);
+    bool executed = !q->executed;
+    for (size_t i = 0; i < q->executed_count; i++) executed |= q->executed[i] == u;
+    return !unit_vendor(u) || (executed && (!q->chip || chip_has(q->chip, u->name)));
 }
 
-/* Whether a unit of this chip before u computes the same. */
-static bool repeats(const struct bitcut_unit *u, const struct chip *chip)
+/* Whether a unit before u that can have computed D computes the same. */
+static bool repeats(const struct bitcut_unit *u, const struct problem *q)
 {
     const struct bitcut_unit *first = units;
-    while (!may_be_of(first, chip) || !field_same(first, u)) first++;
+    while (!may_be_of(first, q) || !field_same(first, u)) first++;
     return first != u;
 }
 
@@ -64,8 +66,7 @@ static void add_units(struct list *l, const struct problem *q, bool scaled)
 {
     const struct bitcut_unit *const only = q->unit;
     for (const struct bitcut_unit *u = units; u->name && !only; u++)
-        if (u->a == u->b && may_be_of(u, q->chip) && !repeats(u, q->chip) &&
-            (!u->scale || scaled) &&
+        if (u->a == u->b && may_be_of(u, q) && !repeats(u, q) && (!u->scale || scaled) &&
             (u->c == &formats[FORMAT_F32] || u->c == &formats[FORMAT_F16] ||
              u->c == &formats[FORMAT_BF16]))
             list_add(l, &u);

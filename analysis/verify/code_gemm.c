@@ -362,7 +362,10 @@ static enum bitcut_status launch(struct code_result *to, struct call *x,
     if (status == BITCUT_OK)
         status = read_extents(l.items, x->given->block, "--block", x->size, f);
     if (status == BITCUT_OK) status = put_arguments(segment, &l.argument_bytes, x, f);
-    return status == BITCUT_OK ? gfx9_run(&to->counts, &l, f) : status;
+    if (status == BITCUT_OK) status = gfx9_run(&to->counts, &l, f);
+    if (status == BITCUT_OK)
+        to->units = gfx9_units_executed(to->unit, object, &to->counts);
+    return status;
 }
 
 /* All checks that are possible before the kernel is run. */

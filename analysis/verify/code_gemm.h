@@ -36,6 +36,9 @@ struct code_result {
     struct matrix d;                  /* values of the format, as f32 */
     const struct bitcut_format *format;
     struct gfx9_counts counts;
+    const struct bitcut_unit
+        *unit[GFX9_UNITS_MAX]; /* of the matrix instructions that were */
+    size_t units;              /* executed                             */
 };
 
 /* Compute D = alpha A B + beta C by the kernel.  Elements of A, B and C that their format

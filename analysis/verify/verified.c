@@ -25,7 +25,7 @@
 D_HAS(d_differs, v->found.differ)
 D_HAS(d_is_finite, v->first.finite)
 D_HAS(d_has_parts, *v->first.differ)
-D_HAS(d_is_explained, *v->hypothesis)
+D_HAS(d_is_explained, *v->explained.sentence)
 D_HAS(d_is_by_code, v->by_code)
 D_HAS(d_is_a_file, !v->by_code)
 D_HAS(d_is_batch, v->of_batch)
@@ -35,6 +35,11 @@ static const void *differing_at(const void *answer, size_t i, void *room)
     const struct verified *const v = answer;
     (void)room;
     return i < v->listed ? &v->differing[i] : NULL;
+}
+
+static const char *d_level(const void *answer)
+{
+    return diagnosis_levels[((const struct verified *)answer)->explained.level].name;
 }
 
 #define OF_D(member, key, what) RECORD_INNER(struct verified, member, key, "", what)
@@ -90,7 +95,9 @@ const struct record_field verified_fields[] = {
     OF_D(total, "total", "outputs of D"),
     OF_D(found.differ, "mismatches", "outputs that differ"),
     RECORD_TOGETHER(d_differs, d_first, "first", "the first of them"),
-    OF_D_IF(d_is_explained, hypothesis, "hypothesis", "", "recipe, unit and order that "
+    RECORD_TEXT_OF(d_level, "diagnosis", "the diagnosis of explain: identical, rounding, "
+                                         "operands, fault, unexplained, or none"),
+    OF_D_IF(d_is_explained, explained.sentence, "hypothesis", "", "recipe, unit and order that "
                                                           "computed D"),
     { 0 }
 };
@@ -120,7 +127,7 @@ KERNEL_HAS(kernel_has_step, r->first.has_step)
 
 static bool kernel_is_explained(const void *answer)
 {
-    return *((const struct verified_kernel *)answer)->hypothesis;
+    return *((const struct verified_kernel *)answer)->explained.sentence;
 }
 
 static bool split_differs(const void *answer)
@@ -190,7 +197,7 @@ const struct record_field verified_kernel_fields[] = {
     OF_KERNEL(result.compared, "compared", "outputs compared"),
     OF_KERNEL(result.mismatches, "mismatches", "elements that differ"),
     RECORD_TOGETHER(kernel_differs, kernel_first, "first", "the first of them"),
-    RECORD_INNER_IF(struct verified_kernel, hypothesis, "hypothesis", "",
+    RECORD_INNER_IF(struct verified_kernel, explained.sentence, "hypothesis", "",
                     "what the kernel did instead", kernel_is_explained),
     { 0 }
 };
@@ -292,25 +299,26 @@ void verified_describe_verdict(char *text, size_t size, const void *answer)
                  sample ? "the sample of D" : "D");
 }
 
-/* What to do where bits differ but the kernel may be correct. */
+/* What to do where bits differ. */
 static void d_next(char *text, size_t size, const void *answer)
 {
     const struct verified *const v = answer;
-    if (!v->found.differ || v->by_code) return;
-    if (gemm_is_extended(v->gemm.gemm.gemm))
-        text_add(
-            text, size,
-            "try another --epilogue (bitcut list epilogues) or --order: where a kernel "
-            "rounds, and its order of k, change bits");
-    else
+    const struct brief_explanation *const why = &v->explained;
+    const enum diagnosis_level level = why->faulty ? DIAGNOSIS_FAULT : why->level;
+    if (!v->found.differ) return;
+    if (level == DIAGNOSIS_NONE)
         text_add(text, size,
-                 "check the errors with bitcut tolerance -d: another order of k alone "
-                 "changes bits");
+                 "bitcut explain says whether another order of k is enough for this "
+                 "difference; bitcut tolerance -d checks the errors");
+    else if (level == DIAGNOSIS_IDENTICAL)
+        text_add(text, size,
+                 "if the kernel is to compute this, give verify its recipe, unit and order");
+    else text_add(text, size, "%s", diagnosis_levels[level].next);
 }
 
 static void d_hypothesis(char *text, size_t size, const void *answer)
 {
-    text_add(text, size, "%s", ((const struct verified *)answer)->hypothesis);
+    text_add(text, size, "%s", ((const struct verified *)answer)->explained.sentence);
 }
 
 const struct record_line verified_lines[] = {
@@ -323,8 +331,8 @@ const struct record_line verified_lines[] = {
     { "first difference", verified_describe_first,      RECORD_BELOW,  NULL },
     BUDGET_LINES,
     { LABEL_VERDICT,      verified_describe_verdict,         RECORD_ALWAYS, NULL },
-    { "next step",        d_next,            RECORD_ALWAYS, NULL },
     { "explanation",      d_hypothesis,      RECORD_BELOW,  NULL },
+    { "next step",        d_next,            RECORD_ALWAYS, NULL },
     { 0 }
     /* clang-format on */
 };
@@ -391,7 +399,8 @@ static void kernel_verdict(char *text, size_t size, const void *answer)
 
 static void kernel_hypothesis(char *text, size_t size, const void *answer)
 {
-    text_add(text, size, "%s", ((const struct verified_kernel *)answer)->hypothesis);
+    text_add(text, size, "%s",
+             ((const struct verified_kernel *)answer)->explained.sentence);
 }
 
 const struct record_line verified_kernel_lines[] = {

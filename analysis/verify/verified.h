@@ -42,7 +42,7 @@ struct verified {
     bool by_code;
     const char *code; /* the file of the code that computed D, and its counts */
     uint64_t instructions, matrix;
-    char hypothesis[SENTENCE_MAX]; /* what computed D; "": unknown */
+    struct brief_explanation explained; /* what computed D */
 };
 
 extern const struct record_field verified_fields[], verified_code_fields[];
@@ -72,7 +72,7 @@ extern const struct record_field verified_on_fields[];
 struct verified_kernel {
     struct verified_on on; /* must be first */
     struct kernel_result result;
-    char hypothesis[SENTENCE_MAX];
+    struct brief_explanation explained;
 };
 
 extern const struct record_field verified_kernel_fields[];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of the quantities that launches count. */
-#include "emu/gfx9/gfx9.h"
+#include "emu/gfx9/wave.h"
 
 #define COUNTER(name) { #name, offsetof(struct gfx9_counts, name) }
 
@@ -15,7 +15,7 @@ const struct gfx9_counter gfx9_counters[] = {
 /* clang-format on */
 
 _Static_assert(sizeof gfx9_counters / sizeof *gfx9_counters - 1 ==
-                   sizeof(struct gfx9_counts) / sizeof(uint64_t),
+                   offsetof(struct gfx9_counts, opcodes) / sizeof(uint64_t),
                "a row for each");
 
 uint64_t gfx9_count(const struct gfx9_counts *counts, const struct gfx9_counter *row)
@@ -27,4 +27,17 @@ void gfx9_counts_add(struct gfx9_counts *to, const struct gfx9_counts *x)
 {
     for (const struct gfx9_counter *row = gfx9_counters; row->name; row++)
         *(uint64_t *)(void *)((char *)to + row->at) += gfx9_count(x, row);
+    for (size_t i = 0; i < sizeof x->opcodes / sizeof *x->opcodes; i++)
+        to->opcodes[i] |= x->opcodes[i];
+}
+
+size_t gfx9_units_executed(const struct bitcut_unit *to[GFX9_UNITS_MAX],
+                           const struct gfx9_object *object,
+                           const struct gfx9_counts *counts)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < GFX9_UNITS_MAX; i++)
+        if (counts->opcodes[i / 64] >> i % 64 & 1 && object->units[i].unit)
+            to[count++] = object->units[i].unit;
+    return count;
 }

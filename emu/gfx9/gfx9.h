@@ -59,6 +59,7 @@ struct gfx9_kernel {
 };
 
 struct gfx9_object;
+struct bitcut_unit;
 
 /* Read a code object: an ELF file for one of the targets.  BITCUT_BAD_ARGUMENT: the file
    is not a code object, or it is damaged, or parts of it overlap that must not.
@@ -103,6 +104,8 @@ struct gfx9_counts {
     uint64_t lds_cycles, lds_least;               /* with and without bank conflicts   */
     uint64_t global, global_read, global_written; /* instructions; bytes               */
     uint64_t products;                            /* products of matrix instructions   */
+    uint64_t
+        opcodes[2]; /* bit i % 64 of opcodes[i / 64]: matrix instruction i was executed */
 };
 
 /* A row of the table of counters. */
@@ -115,6 +118,13 @@ extern const struct gfx9_counter gfx9_counters[]; /* ended by a row without a na
 
 uint64_t gfx9_count(const struct gfx9_counts *counts, const struct gfx9_counter *row);
 void gfx9_counts_add(struct gfx9_counts *to, const struct gfx9_counts *counts);
+
+/* The units of the matrix instructions that a launch has executed; one that the unit
+   table lacks is omitted.  Returns their number. */
+enum { GFX9_UNITS_MAX = 128 };
+size_t gfx9_units_executed(const struct bitcut_unit *to[GFX9_UNITS_MAX],
+                           const struct gfx9_object *object,
+                           const struct gfx9_counts *counts);
 
 struct gfx9_launch {
     const struct gfx9_object *object;

@@ -302,6 +302,7 @@ static void act_matrix(struct wave *w, const struct instruction *i)
             (uint32_t)(room->d[r / wide * LANES + (unsigned)l] >> (r % wide ? 32 : 0));
     vector_unset_write(w, f.d, f.sums, ~0ull, 0, 0);
     w->group->counts.matrix++;
+    w->group->counts.opcodes[i->opcode->number / 64] |= 1ull << i->opcode->number % 64;
     w->group->counts.products += (uint64_t)s.m * s.n * s.k * s.blocks;
 }
 

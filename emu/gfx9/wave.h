@@ -140,7 +140,8 @@ struct gfx9_object {
     struct instruction *code; /* of all sections */
     size_t code_count;
     uint32_t *at;                  /* of all sections */
-    struct matrix_unit units[128]; /* indexed by the opcode of matrix instructions */
+    struct matrix_unit
+        units[GFX9_UNITS_MAX]; /* indexed by the opcode of matrix instructions */
 };
 
 /* The value of a kernel's descriptor before it is found. */

@@ -14,9 +14,9 @@ from ._figures import bars, line, points
 from ._gemm import OF_DEVICES, Operand, OrderLike, Problem, described, integer, line_of, real
 from ._library import (DIMENSION_MAX, Advice as _Advice, AdviceOptions, BadArgument, BadType,
                        Difference, Explanation as _Explanation, ExplainOptions, Field, FitReport,
-                       Part, Quantization as _Quantization, Recording,
-                       Tolerances as _Tolerances, ToleranceOptions, ToleranceVerdict, byref,
-                       c_double, check, compute,
+                       G as _GemmPointer, Part, Quantization as _Quantization, Recording,
+                       ResultPair as _ResultPair, Tolerances as _Tolerances, ToleranceOptions,
+                       ToleranceVerdict, byref, c_double, check, compute,
                        format_row, fresh, fresh_gemm, lib, read, text, values)
 from ._results import Result, text_object, text_table
 from ._tables import _read, value_of
@@ -1114,17 +1114,84 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
     >>> bitcut.explain(d, a, b).found
     True
     """
-    p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d, needs=(),
-                 how=("recipe", "unit", "epilogue", "start", "scaling"))
-    options, found, g = fresh(ExplainOptions), fresh(_Explanation), fresh_gemm()
+    p = _to_explain(d, a, b, recipe, unit, given)
+    options = _explain_options(samples, effort, seconds, seed)
+    found, g = fresh(_Explanation), fresh_gemm()
+    compute(lib.bitcut_explain, byref(found), byref(g), byref(p.struct), byref(options),
+            _threads(threads), keep=(p, found, g, options))
+    return _explanation(found, g)
+
+
+def _to_explain(d, a, b, recipe, unit, given: dict) -> Problem:
+    return _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d, needs=(),
+                    how=("recipe", "unit", "epilogue", "start", "scaling"))
+
+
+def _explain_options(samples, effort, seconds, seed) -> ExplainOptions:
+    options = fresh(ExplainOptions)
     options.samples = integer(samples, "samples", DIMENSION_MAX)
     options.effort, options.seconds = real(effort, "effort"), real(seconds, "seconds")
     options.seed = integer(seed, "seed", SEED_MAX)
-    compute(lib.bitcut_explain, byref(found), byref(g), byref(p.struct), byref(options),
-            _threads(threads), keep=(p, found, g, options))
+    return options
+
+
+def _explanation(found, g) -> Explanation:
     parts = values(found)
     parts["findings"] = [Finding(**values(f)) for f in parts.pop("finding")[:parts["findings"]]]
     return Explanation(line=line_of(g), **parts)
+
+
+class ResultPair(Result):
+    """How two results of one GEMM differ: true if they are equal bit for bit.
+
+    ``text`` is the sentence, ``first`` and ``second`` are the two results' ``Explanation``.  ``differ``
+    of ``total`` outputs differ, by at most ``ulps`` at ``row`` and ``column``, if ``measured``.  Of
+    ``sampled`` outputs, ``nearer`` has the numbers in which each result is nearer to the exact one, and
+    ``error`` their median distances from it, in 2^-24 |A||B|.
+    """
+
+    def __bool__(self):
+        return self.differ == 0
+
+    def __str__(self):
+        return self.text
+
+
+def explain_pair(first: Any, second: Any, a: Any, b: Any, *, recipe: Optional[str] = None,
+                 unit: Optional[str] = None, samples: int = 0, effort: float = 1.0,
+                 seconds: float = 0.0, seed: int = 1, threads: int = 0, **given) -> ResultPair:
+    """Explain two results of one GEMM, and where, why and how they differ.
+
+    Args:    first: a result, (m, n)
+             second: another result, (m, n)
+             a: A, (m, k)
+             b: B, (k, n)
+             recipe: the only recipe to try; None: all
+             unit: the only unit to try; None: all
+             samples: number of outputs to search on; 0: 4096
+             effort: factor of the work of each search, and of each comparison
+             seconds: time limit of each search, and of each comparison; 0: none
+             seed: seed that chooses the sample
+             threads: number of threads; 0: one for each processor
+             given: c, alpha, beta, formats and copy, as in gemm(); `format_d` is that of both results
+    Returns: ResultPair
+    Raises:  BadArgument: a shape or a name does not fit; a batch, groups, integers, a bias or factors
+             Unsupported: the recipe does not run on this unit
+
+    >>> a100 = bitcut.gemm(a, b, recipe="ootomo", unit="a100").d
+    >>> bitcut.explain_pair(a100, bitcut.gemm(a, b, recipe="ootomo", unit="h100").d, a, b).first.found
+    True
+    """
+    of = [_to_explain(d, a, b, recipe, unit, given) for d in (first, second)]
+    options = _explain_options(samples, effort, seconds, seed)
+    pair, found, gemms = fresh(_ResultPair), [fresh(_Explanation) for _ in of], [fresh_gemm() for _ in of]
+    compute(lib.bitcut_explain_pair, byref(pair),
+            (ctypes.POINTER(_Explanation) * 2)(*map(ctypes.pointer, found)),
+            (_GemmPointer * 2)(*map(ctypes.pointer, gemms)), byref(of[0].struct),
+            byref(of[1].struct.d), byref(options), _threads(threads),
+            keep=(of, pair, found, gemms, options))
+    both = [_explanation(*x) for x in zip(found, gemms)]
+    return ResultPair(first=both[0], second=both[1], **values(pair))
 
 
 class Advice(Result):

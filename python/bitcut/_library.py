@@ -115,6 +115,10 @@ class Explanation(Structure):
     """The library reports its members (below)."""
 
 
+class ResultPair(Structure):
+    """The library reports its members (below)."""
+
+
 class Recording(Structure):
     _fields_ = [("size", c_size_t), ("unit", c_void_p)] + [
         (name, c_size_t) for name in ("count", "m", "n", "k", "blocks")] + [
@@ -161,7 +165,7 @@ STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_scales": Scal
            "bitcut_gemm": Gemm,
            "bitcut_field": Field, "bitcut_difference": Difference,
            "bitcut_explain_options": ExplainOptions, "bitcut_finding": Finding,
-           "bitcut_explanation": Explanation,
+           "bitcut_explanation": Explanation, "bitcut_result_pair": ResultPair,
            "bitcut_recording": Recording, "bitcut_fit_report": FitReport,
            "bitcut_part": Part, "bitcut_quantization": Quantization, "bitcut_tolerance_options": ToleranceOptions,
            "bitcut_tolerances": Tolerances, "bitcut_tolerance_verdict": ToleranceVerdict,
@@ -194,6 +198,8 @@ PROTOTYPES = {
     "gemm_judge": (I, [P, S, G, S, I, P]), "metric_name": (T, [S]),
     "exact_gemm": (I, [P, P, S, S, S, P, P, I]),
     "explain": (I, [POINTER(Explanation), G, G, POINTER(ExplainOptions), I, P]),
+    "explain_pair": (I, [POINTER(ResultPair), POINTER(POINTER(Explanation)), POINTER(G), G,
+                         POINTER(Matrix), POINTER(ExplainOptions), I, P]),
     "fit": (I, [POINTER(FitReport), POINTER(P), POINTER(Recording), I, P]),
     "fit_close": (None, [P]), "fit_unit": (P, [P, S]),
     "fit_field": (c_bool, [POINTER(Field), P, I, S]),

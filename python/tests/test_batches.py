@@ -24,6 +24,25 @@ class Explanations(unittest.TestCase):
     def explain(self, d, a=None, b=None, **more):
         return bitcut.explain(d, self.a if a is None else a, self.b if b is None else b, **more)
 
+    def test_explain_pair(self):
+        """Two results of one GEMM: both explained, and what differs."""
+        a, b = self.a[0], self.b[0]
+        results = [bitcut.gemm(a, b, recipe="ootomo", unit=unit).d for unit in ("a100", "h100")]
+        pair = bitcut.explain_pair(*results, a, b)
+        self.assertFalse(pair)
+        self.assertEqual((pair.differ, pair.total),
+                         (numpy.count_nonzero(results[0] != results[1]), results[0].size))
+        self.assertIn("ampere", pair.first.line)
+        self.assertIn("hopper", pair.second.line)
+        self.assertTrue(pair.first and pair.second and pair.ulps)
+        self.assertRegex(str(pair), "D is on ampere.*D2 on hopper")
+        row, column = pair.row, pair.column
+        self.assertNotEqual(results[0][row, column], results[1][row, column])
+        self.assertTrue(bitcut.explain_pair(results[0], results[0], a, b, recipe="ootomo"))
+        for wrong in ((results[0], results[1][:-1], a, b), (self.d, self.d, self.a, self.b)):
+            with self.assertRaises(bitcut.BadArgument):
+                bitcut.explain_pair(*wrong)
+
     def test_all(self):
         for d, a, b in ((self.d, self.a, self.b),
                         (numpy.asfortranarray(self.d), self.a[::1], self.b)):

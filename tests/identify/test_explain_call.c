@@ -244,6 +244,61 @@ START_TEST(host_modes)
 }
 END_TEST
 
+/* Two results of one GEMM on units with the same products and other alignments. */
+START_TEST(compares_two)
+{
+    static struct problem p, other;
+    problem_make(&p, "ootomo", "ampere/mma.m16n8k16.f32.f16");
+    problem_make(&other, "ootomo", "hopper/mma.m16n8k16.f32.f16");
+    memcpy(other.a, p.a, sizeof p.a);
+    memcpy(other.b, p.b, sizeof p.b);
+    compute(&p.g);
+    compute(&other.g);
+    struct bitcut_gemm asked = p.g, found[2];
+    struct bitcut_explanation r[2] = { { .size = sizeof r[0] }, { .size = sizeof r[1] } };
+    struct bitcut_result_pair pair = { .size = sizeof pair };
+    char why[BITCUT_TEXT_MAX] = "";
+    size_t differ = 0;
+    asked.recipe = NULL, asked.unit = NULL;
+    for (int i = 0; i < 2; i++) bitcut_gemm_init(&found[i], sizeof found[i]);
+    const enum bitcut_status status = bitcut_explain_pair(
+        &pair, (struct bitcut_explanation *[]){ &r[0], &r[1] },
+        (struct bitcut_gemm *[]){ &found[0], &found[1] }, &asked, &other.g.d, NULL, 1, why);
+    ck_assert_msg(status == BITCUT_OK, "%s", why);
+    for (size_t i = 0; i < (size_t)M * N; i++)
+        differ += memcmp(&p.d[i], &other.d[i], sizeof p.d[i]) != 0;
+    ck_assert(r[0].found && r[1].found && differ && pair.differ == differ);
+    ck_assert(pair.size == sizeof pair && pair.total == (size_t)M * N && pair.measured);
+    ck_assert(pair.ulps && pair.row < M && pair.column < N && pair.sampled);
+    ck_assert(pair.error[0] > 0 && pair.nearer[0] + pair.nearer[1] <= pair.sampled);
+    ck_assert_msg(strstr(pair.text, "D2 on"), "%s", pair.text);
+    for (int i = 0; i < 2; i++) {
+        struct problem *const of = i ? &other : &p;
+        memset(of->again, 0, sizeof of->again);
+        found[i].d.to = of->again;
+        compute(&found[i]);
+        ck_assert(!memcmp(of->again, of->d, sizeof of->d));
+    }
+    pair = (struct bitcut_result_pair){ .size = sizeof pair };
+    ck_assert(bitcut_explain_pair(&pair, NULL, NULL, &asked, &p.g.d, NULL, 1, why) ==
+              BITCUT_OK);
+    ck_assert(!pair.differ && pair.total == (size_t)M * N && !pair.ulps && !pair.measured);
+    ck_assert_msg(strstr(pair.text, "equal bit for bit"), "%s", pair.text);
+    ck_assert(bitcut_explain_pair(&pair, NULL, NULL, &asked, NULL, NULL, 1, why) ==
+              BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(why, "there is no second result");
+    pair.size = 8;
+    ck_assert(bitcut_explain_pair(&pair, NULL, NULL, &asked, &p.g.d, NULL, 1, why) ==
+              BITCUT_BAD_ARGUMENT);
+    pair.size = sizeof pair;
+    const float bias[N] = { 0 };
+    asked.bias.at = bias;
+    ck_assert(bitcut_explain_pair(&pair, NULL, NULL, &asked, &p.g.d, NULL, 1, why) ==
+              BITCUT_BAD_ARGUMENT);
+    ck_assert_msg(strstr(why, "two results must be of one GEMM"), "%s", why);
+}
+END_TEST
+
 START_TEST(refuses)
 {
     static struct problem p;
@@ -280,4 +335,4 @@ START_TEST(refuses)
 END_TEST
 
 TEST_MAIN("explain_call", gives_what_ran, takes_any_matrix, takes_any_format,
-          turns_matrices, tells_lies, tells_what_does_not_run, host_modes, refuses)
+          turns_matrices, tells_lies, tells_what_does_not_run, host_modes, compares_two, refuses)
