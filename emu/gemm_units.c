@@ -116,6 +116,19 @@ enum bitcut_status gemm_plan_on_floats(struct gemm_plan *to, const struct bitcut
                      g->unit->name, g->unit->c->name);
 }
 
+/* Check that a recipe on a unit of integers has no parts.  A list of steps for sums that
+   stay integers says nothing about such a recipe. */
+static enum bitcut_status check_recipe(const struct bitcut_gemm *g,
+                                       const struct bitcut_unit *u, struct fault *f)
+{
+    const struct bitcut_split *const s = g->split_a ? g->split_a : g->recipe->split;
+    if (!format_is_integer(u->c) || !s ||
+        (s->parts == 1 && format_is_integer(s->part[0].format)))
+        return BITCUT_OK;
+    return fault_option(f, "recipe", "%s multiplies %s by %s; use recipe plain", u->name,
+                        u->a->name, u->b->name);
+}
+
 enum bitcut_status gemm_plan_on_any(struct gemm_plan *to, const struct bitcut_gemm *g,
                                     struct fault *f)
 {
@@ -123,24 +136,25 @@ enum bitcut_status gemm_plan_on_any(struct gemm_plan *to, const struct bitcut_ge
     struct gemm_plan p;
     if (!g->recipe || !u)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "a recipe and a unit are required");
-    enum bitcut_status status = check_unit_scales(g, u, f);
+    enum bitcut_status status =
+        fault_about(f, g->scaling ? "scaling" : "unit", check_unit_scales(g, u, f));
+    if (status == BITCUT_OK) status = check_recipe(g, u, f);
     if (status == BITCUT_OK) status = gemm_plan_make(&p, g, u->a, u->b, f);
     if (status == BITCUT_OK) status = check_high(&p, u, f);
     if (status == BITCUT_OK) status = find_units(&p, u, f);
     if (status == BITCUT_OK) status = check_k_step(&p, f);
     if (status != BITCUT_OK) return status;
     if (p.integer != format_is_integer(u->c))
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s multiplies %s by %s; use recipe plain", u->name, u->a->name,
-                         u->b->name);
+        return fault_option(f, "recipe", "%s multiplies %s by %s; use recipe plain",
+                            u->name, u->a->name, u->b->name);
     if (!p.integer && u->c != &formats[FORMAT_F32] && u->c != &formats[FORMAT_F16] &&
         u->c != &formats[FORMAT_BF16])
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s accumulates in %s; a recipe requires f32, f16 or bf16",
-                         u->name, u->c->name);
+        return fault_option(f, "unit",
+                            "%s accumulates in %s; a recipe requires f32, f16 or bf16",
+                            u->name, u->c->name);
     if (p.equilibrate && u->c != &formats[FORMAT_F32])
-        return fault_set(
-            f, BITCUT_BAD_ARGUMENT,
+        return fault_option(
+            f, "equilibrate",
             "products of equilibrated rows and columns overflow the %s sums of %s",
             u->c->name, u->name);
     *to = p;

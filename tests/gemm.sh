@@ -417,7 +417,7 @@ orders_of_k() {
     run 0 gemm "$@" --order lanes=2,chunk=1,unroll=8
     grep -q '2 lanes with chunks of 1 k, in rounds of 8 k, added ascending; the remaining k are' out || cat out
     run 2 gemm "$@" --order lanes=2,unroll=8,partial-first
-    grep -qx 'bitcut: --recipe: unroll and partial-first cannot be combined' err || cat err
+    grep -qx 'bitcut: --order: unroll and partial-first cannot be combined' err || cat err
     run 2 gemm --recipe ootomo --unit h100 -m 4 -n 4 -k 40 --order lanes=2,unroll=8
     grep -q 'unroll requires a recipe whose only accumulator can start from a sum' err || cat err
 }

@@ -170,7 +170,7 @@ def answers():
     d[0, 3] = np.nextafter(d[0, 3], np.float32(9))
     np.save("d.npy", d)
     text = bitcut(*words, status=1)
-    return "" if "1 of 7 outputs" in text and "row 0, column 3" in text and "check the errors with bitcut tolerance -d" in text else text
+    return "" if "1 of 7 outputs" in text and "row 0, column 3" in text and "bitcut tolerance -d checks the errors" in text else text
 
 
 # --- refusals --------------------------------------------------------------------------------

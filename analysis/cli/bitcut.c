@@ -55,7 +55,8 @@ static const char *const tasks[] = {
 
 static struct context context = { .seed = 1 };
 static bool help;
-static const struct fault no_memory = { BITCUT_NO_MEMORY, "not enough memory" };
+static const struct fault no_memory = { .status = BITCUT_NO_MEMORY,
+                                        .text = "not enough memory" };
 static const char *command_name;
 
 static const struct option_row shared_options[] = {

@@ -183,8 +183,8 @@ static int check_gemm(const struct work *w)
     if (w->q.quantizers) return EXIT_GOOD; /* with factors, and without */
     if (w->q.quantizer[0]) g.scale_a = some;
     if (w->q.quantizer[1]) g.scale_b = some;
-    if (gemm_take(&taken, &g, &f) != BITCUT_OK) return fail("--clamp", &f);
-    if (epilogue_check_operands(&g, &f) != BITCUT_OK) return fail("--epilogue", &f);
+    if (gemm_take(&taken, &g, &f) != BITCUT_OK) return fail_about("--recipe", &f);
+    if (epilogue_check_operands(&g, &f) != BITCUT_OK) return fail_about("--epilogue", &f);
     return EXIT_GOOD;
 }
 

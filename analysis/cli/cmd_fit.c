@@ -81,7 +81,8 @@ static int fit_sets(struct context *x, const struct set *sets, int count,
 /* Each set separately. */
 static int fit_each(struct context *x, const struct found_list *list)
 {
-    static const struct fault stopped = { BITCUT_UNSUPPORTED, "stopped" };
+    static const struct fault stopped = { .status = BITCUT_UNSUPPORTED,
+                                          .text = "stopped" };
     int worst = EXIT_GOOD;
     for (size_t i = 0; i < list->count; i++) {
         struct set s;
@@ -112,7 +113,7 @@ static int fit_together(struct context *x, const struct found_list *list)
 {
     struct set *sets = calloc(list->count + 1, sizeof *sets);
     char *names = join_names(list);
-    struct fault f = { BITCUT_NO_MEMORY, "not enough memory" };
+    struct fault f = { .status = BITCUT_NO_MEMORY, .text = "not enough memory" };
     int count = 0, status = EXIT_GOOD;
     if (!sets || !names) status = fail("fit", &f);
     while (status == EXIT_GOOD && count < (int)list->count) {

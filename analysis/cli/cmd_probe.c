@@ -207,7 +207,8 @@ static enum bitcut_status from_set(struct kills_list *list, const struct found *
  */
 static int from_sets(struct kills_list *list, const struct context *x)
 {
-    static const struct fault stopped = { BITCUT_UNSUPPORTED, "stopped" };
+    static const struct fault stopped = { .status = BITCUT_UNSUPPORTED,
+                                          .text = "stopped" };
     struct found_list sets = { 0 };
     struct fault f;
     int worst = EXIT_GOOD;
@@ -339,7 +340,8 @@ static int run(struct context *x)
     if (o->unit && !table_find(TABLE(units), o->unit)) return fail_unit(o->unit, false);
     struct kills_list list = { .at = calloc(UNITS_MAX, sizeof *list.at) };
     if (!list.at) {
-        static const struct fault none = { BITCUT_NO_MEMORY, "not enough memory" };
+        static const struct fault none = { .status = BITCUT_NO_MEMORY,
+                                           .text = "not enough memory" };
         return fail("probe", &none);
     }
     const int status = x->operand_count ? from_sets(&list, x) : from_generator(&list, x);

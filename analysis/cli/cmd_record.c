@@ -40,7 +40,7 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-static const struct fault stopped = { BITCUT_UNSUPPORTED, "stopped" };
+static const struct fault stopped = { .status = BITCUT_UNSUPPORTED, .text = "stopped" };
 
 /* --- random inputs ---------------------------------------------------------------- */
 
@@ -354,7 +354,8 @@ static int check_plan(const struct plan *p)
     int status = EXIT_GOOD;
     struct planned *all = memory_allocate(count, sizeof *all);
     if (!all)
-        return fail("record", &(struct fault){ BITCUT_NO_MEMORY, "not enough memory" });
+        return fail("record", &(struct fault){ .status = BITCUT_NO_MEMORY,
+                                               .text = "not enough memory" });
     for (size_t i = 0; i < count; i++) {
         all[i].output = i % 2 ? NULL : p->output[i / 2];
         output_identify(&all[i].is, i % 2 ? p->sets.at[i / 2].folder : all[i].output);

@@ -129,8 +129,10 @@ static void drop(struct outcome *o, size_t from, size_t count)
 
 static int replay_list(struct context *x, const struct found_list *list)
 {
-    static const struct fault stopped = { BITCUT_UNSUPPORTED, "stopped" };
-    static const struct fault full = { BITCUT_NO_MEMORY, "not enough memory" };
+    static const struct fault stopped = { .status = BITCUT_UNSUPPORTED,
+                                          .text = "stopped" };
+    static const struct fault full = { .status = BITCUT_NO_MEMORY,
+                                       .text = "not enough memory" };
     struct outcome *o = calloc(list->count, sizeof *o);
     if (!o) return fail("replay", &full);
     const struct total t = replay_all(o, x, list);

@@ -84,7 +84,7 @@ static bool tell(enum setting_of which, const char *value)
 
 static int fail_memory(void)
 {
-    const struct fault f = { BITCUT_NO_MEMORY, "not enough memory" };
+    const struct fault f = { .status = BITCUT_NO_MEMORY, .text = "not enough memory" };
     return fail("run", &f);
 }
 

@@ -131,7 +131,8 @@ static void take_explained(struct gemm_answers *a, struct fault *why)
 static int choose(struct gemm_answers *a)
 {
     const int status = check_shapes(a);
-    struct fault why = { BITCUT_OK, "no known computation gives D" }, unused;
+    struct fault why = { .status = BITCUT_OK, .text = "no known computation gives D" },
+                 unused;
     if (a->chosen || status != EXIT_GOOD) return status;
     if (a->o->d && gemm_ask(a, ASK_EXPLAIN) <= EXIT_FOUND &&
         explain_names_nearest(&a->explanation))

@@ -54,9 +54,17 @@ int fail(const char *what, const struct fault *f)
     return f->status == BITCUT_BAD_ARGUMENT ? EXIT_USAGE : EXIT_CANNOT;
 }
 
+int fail_about(const char *otherwise, const struct fault *f)
+{
+    char option[40];
+    if (!f->about) return fail(otherwise, f);
+    snprintf(option, sizeof option, f->about[1] ? "--%s" : "-%s", f->about);
+    return fail(option, f);
+}
+
 void fail_stopped(const char *command)
 {
-    static const struct fault stopped = { BITCUT_UNSUPPORTED, "stopped" };
+    static const struct fault stopped = { BITCUT_UNSUPPORTED, "stopped", NULL };
     flockfile(stderr);
     kept = NULL; /* the program ends: a stored message would not be printed */
     if (!told) fail(command, &stopped);

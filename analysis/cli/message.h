@@ -24,6 +24,9 @@ enum {
    Returns the corresponding exit status. */
 int fail(const char *what, const struct fault *f);
 
+/* The same for a fault that may name its option; otherwise that of `otherwise`. */
+int fail_about(const char *otherwise, const struct fault *f);
+
 /* From now on store the line of a failure in *to, without "bitcut: ", instead of printing
    it.  NULL: print it.  Returns the previous value of `to`. */
 struct fault *message_keep(struct fault *to);

@@ -85,7 +85,8 @@ static bool read_piece(struct matrix *to, const char *folder,
                        size_t cols)
 {
     char path[FILE_MAX];
-    struct fault f = { BITCUT_BAD_FILE, "the excerpt does not have the recorded size" };
+    struct fault f = { .status = BITCUT_BAD_FILE,
+                       .text = "the excerpt does not have the recorded size" };
     if (!file_of(path, folder, e->name, which)) return false;
     if (source_read(to, path, &f) == BITCUT_OK && to->rows == rows && to->cols == cols)
         return true;

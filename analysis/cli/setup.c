@@ -87,7 +87,7 @@ static int fail_gemm(const struct setup *s, const struct fault *f)
     }
     if (s->options->split && *names)
         fault_set(&more, f->status, "%s; --split can be %s", f->text, names);
-    return fail("--recipe", &more);
+    return fail_about("--recipe", &more);
 }
 
 /* Options that set a field of the GEMM (lib/gemm/configuration.h): by name, or by a
@@ -297,16 +297,6 @@ int setup_expand_c(struct matrix *c, size_t rows, size_t cols)
     return EXIT_GOOD;
 }
 
-/* The option to name where a plan is refused. */
-static const char *extra_option(const struct bitcut_gemm *g)
-{
-    return gemm_has_zeros(g)   ? "--zero-a, --zero-b"
-           : g->sparsity       ? "--sparse-a"
-           : gemm_has_scales(g) || g->scaling ? "--scaling"
-           : gemm_has_bias(g)  ? "--bias"
-                               : "--epilogue";
-}
-
 int setup_extend(struct setup *s, size_t m, size_t n, size_t k)
 {
     struct fault f;
@@ -316,10 +306,12 @@ int setup_extend(struct setup *s, size_t m, size_t n, size_t k)
     const int status =
         epilogue_options_apply(&s->gemm, &s->extra, &s->options->epilogue, m, n, k);
     if (status != EXIT_GOOD || !s->gemm.unit) return status;
-    if (gemm_take(&taken, &s->gemm, &f) != BITCUT_OK) return fail("--clamp", &f);
-    if (epilogue_check_operands(&s->gemm, &f) != BITCUT_OK) return fail("--epilogue", &f);
+    if (gemm_take(&taken, &s->gemm, &f) != BITCUT_OK) return fail_about("--recipe", &f);
+    if (epilogue_check_operands(&s->gemm, &f) != BITCUT_OK)
+        return fail_about("--epilogue", &f);
     if (!gemm_is_extended(&s->gemm)) return EXIT_GOOD;
-    return plan_on_unit(s, &taken, &f) == BITCUT_OK ? EXIT_GOOD : fail(extra_option(&s->gemm), &f);
+    return plan_on_unit(s, &taken, &f) == BITCUT_OK ? EXIT_GOOD
+                                                    : fail_about("--recipe", &f);
 }
 
 /* Check that a matrix of a file has integers of the format of the unit's operand; round
@@ -401,7 +393,8 @@ int setup_tell(struct setup *s)
     if (status == EXIT_GOOD) status = quantize_operands(s);
     if (status == EXIT_GOOD) status = setup_extend(s, s->a.rows, s->b.cols, s->a.cols);
     if (status != EXIT_GOOD) return status;
-    return gemm_take(&taken, &s->gemm, &f) == BITCUT_OK ? EXIT_GOOD : fail("--clamp", &f);
+    return gemm_take(&taken, &s->gemm, &f) == BITCUT_OK ? EXIT_GOOD
+                                                        : fail_about("--recipe", &f);
 }
 
 static int make_both_integers(struct setup *s)

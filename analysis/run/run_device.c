@@ -60,7 +60,7 @@ static void write_down(const char *name, const char *fault)
 
 static void try_once(const char *name)
 {
-    struct fault f = { BITCUT_OK, "" };
+    struct fault f = { .status = BITCUT_OK, .text = "" };
     device.tried = true;
     device.open = open_it(name, &f) == BITCUT_OK;
     write_down(device.open ? device.is.name : "", f.text);

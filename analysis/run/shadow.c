@@ -40,7 +40,7 @@ void shadow_begin(struct call *t)
     struct shadow *const s = seen ? calloc(1, sizeof *s) : NULL;
     if (!s) return;
     s->swaps = other->original;
-    struct fault f = { BITCUT_NO_MEMORY, "not enough memory" };
+    struct fault f = { .status = BITCUT_NO_MEMORY, .text = "not enough memory" };
     if (take_memory(s, seen) &&
         (s->swaps ? call_compute(t, &s->result, own, &f)
                   : call_compute_other(t, &s->result, other, &f)) == BITCUT_OK) {

@@ -476,7 +476,8 @@ static void run_groups(struct outcome *all, const struct gfx9_launch *x,
             room_clear(&r);
         } else
             note_failure(all, 0,
-                         &(struct fault){ BITCUT_UNSUPPORTED, "not enough memory" });
+                         &(struct fault){ .status = BITCUT_UNSUPPORTED,
+                                          .text = "not enough memory" });
     }
 }
 

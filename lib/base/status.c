@@ -22,20 +22,45 @@ const char *bitcut_status_text(enum bitcut_status status)
     return (size_t)status < known ? status_texts[status] : "unknown status";
 }
 
-enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
-                             const char *format, ...)
+static void fault_fill(struct fault *f, enum bitcut_status status, const char *option,
+                       const char *format, va_list arguments)
 {
     enum { MOST = sizeof f->text - 1 };
     char text[MOST + 2] = ""; /* one more byte, to see where a character ends */
-    if (!f) return status;
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     text[text_fit(text, MOST)] = 0;
     text_clean(text); /* quoted from a hostile file */
     memcpy(f->text, text, strlen(text) + 1);
     f->status = status;
+    f->about = option;
+}
+
+enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
+                             const char *format, ...)
+{
+    va_list arguments;
+    if (!f) return status;
+    va_start(arguments, format);
+    fault_fill(f, status, NULL, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+enum bitcut_status fault_option(struct fault *f, const char *option, const char *format,
+                                ...)
+{
+    va_list arguments;
+    if (!f) return BITCUT_BAD_ARGUMENT;
+    va_start(arguments, format);
+    fault_fill(f, BITCUT_BAD_ARGUMENT, option, format, arguments);
+    va_end(arguments);
+    return BITCUT_BAD_ARGUMENT;
+}
+
+enum bitcut_status fault_about(struct fault *f, const char *option,
+                               enum bitcut_status status)
+{
+    if (f && status != BITCUT_OK && !f->about) f->about = option;
     return status;
 }
 

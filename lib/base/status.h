@@ -11,6 +11,8 @@
 struct fault {
     enum bitcut_status status;
     char text[BITCUT_TEXT_MAX];
+    const char *about; /* the option of the program, without dashes, whose value is wrong;
+                          NULL: unknown */
 };
 
 /* Fill *f (which may be NULL) printf-style and return `status`, so that a failing
@@ -19,6 +21,16 @@ struct fault {
 enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
                              const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same with BITCUT_BAD_ARGUMENT, for the value of an option of the program, which is
+   named without dashes. */
+enum bitcut_status fault_option(struct fault *f, const char *option, const char *format,
+                                ...) __attribute__((format(printf, 3, 4)));
+
+/* Set the option that a fault is about, unless the status is BITCUT_OK or the fault has
+   one, and return the status. */
+enum bitcut_status fault_about(struct fault *f, const char *option,
+                               enum bitcut_status status);
 
 /* Return the status.  If it is not BITCUT_OK, copy the text of the fault to `why`, an
    array of BITCUT_TEXT_MAX characters or NULL. */

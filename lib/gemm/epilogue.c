@@ -258,14 +258,14 @@ enum bitcut_status epilogue_check(const struct bitcut_gemm *g, struct fault *f)
                          "unknown value of an enumeration in the GEMM");
     if (f32_is_nan(g->clamp_low) || f32_is_nan(g->clamp_high) ||
         value_of_float(g->clamp_low) > value_of_float(g->clamp_high))
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "the limits of a clamp must be numbers, the lower one first");
+        return fault_option(f, "clamp",
+                            "the limits of a clamp must be numbers, the lower one first");
     return check_steps(g, f);
 }
 
 /* An operand: what reads it, whether a step that does so needs it, whether a GEMM has it. */
 struct operand {
-    const char *name;
+    const char *name, *option;
     unsigned reads;
     bool needed, there;
 };
@@ -276,19 +276,20 @@ static void operands_of(struct operand to[OPERANDS], const struct bitcut_gemm *g
 {
     const bool a = matrix_is_given(&g->scale_a.at), b = matrix_is_given(&g->scale_b.at);
     const struct operand all[OPERANDS] = {
-        { "a bias", NEEDS_BIAS, true, gemm_has_bias(g) },
-        { "factors of A", NEEDS_A, true, a },
-        { "factors of B", NEEDS_B, true, b },
-        { "factors of A or B", NEEDS_FACTORS, true, a || b },
-        { "a place for amax", NEEDS_AMAX, true, g->amax },
-        { "alpha", READS_ALPHA, false, g->alpha != F32_ONE },
-        { "beta", READS_C, false, !f32_is_zero(g->beta) },
-        { "a scale of D", READS_SCALE_D, false, g->scale_d != F32_ONE },
-        { "limits of a clamp", READS_CLAMP, false,
+        { "a bias", "bias", NEEDS_BIAS, true, gemm_has_bias(g) },
+        { "factors of A", "scale-a", NEEDS_A, true, a },
+        { "factors of B", "scale-b", NEEDS_B, true, b },
+        { "factors of A or B", a ? "scale-a" : "scale-b", NEEDS_FACTORS, true, a || b },
+        { "a place for amax", NULL, NEEDS_AMAX, true, g->amax },
+        { "alpha", "alpha", READS_ALPHA, false, g->alpha != F32_ONE },
+        { "beta", "beta", READS_C, false, !f32_is_zero(g->beta) },
+        { "a scale of D", "scale-d", READS_SCALE_D, false, g->scale_d != F32_ONE },
+        { "limits of a clamp", "clamp", READS_CLAMP, false,
           isfinite(value_of_float(g->clamp_low)) ||
               isfinite(value_of_float(g->clamp_high)) },
-        { "zero points of A or B", READS_ZEROS, false, gemm_has_zeros(g) },
-        { "a zero point of D", READS_ZERO_D, false, g->zero_d != 0 },
+        { "zero points of A or B", g->zero_a ? "zero-a" : "zero-b", READS_ZEROS, false,
+          gemm_has_zeros(g) },
+        { "a zero point of D", "zero-d", READS_ZERO_D, false, g->zero_d != 0 },
     };
     memcpy(to, all, sizeof all);
 }
@@ -309,21 +310,24 @@ enum bitcut_status epilogue_check_operands(const struct bitcut_gemm *g, struct f
     operands_of(all, g);
     enum bitcut_status status = BITCUT_OK;
     if (start_is_bias(g->start))
-        status = check_needs(all, NEEDS_BIAS, "a start from the bias", f);
+        status = fault_about(f, "start",
+                             check_needs(all, NEEDS_BIAS, "a start from the bias", f));
     if (status == BITCUT_OK && g->scaling != BITCUT_SCALING_EPILOGUE)
-        status = check_needs(all, NEEDS_FACTORS, "a scaling", f);
+        status =
+            fault_about(f, "scaling", check_needs(all, NEEDS_FACTORS, "a scaling", f));
     for (const unsigned char *s = g->epilogue; *s && status == BITCUT_OK; s++) {
         char what[60] = "";
         text_add(what, sizeof what, "step %s of the epilogue", epilogue_steps[*s].name);
-        status = check_needs(all, epilogue_steps[*s].reads, what, f);
+        status = fault_about(f, "epilogue",
+                             check_needs(all, epilogue_steps[*s].reads, what, f));
     }
     unsigned reads = reads_of(g);
     if (reads & NEEDS_FACTORS) reads |= NEEDS_A | NEEDS_B;
     if (reads & (NEEDS_A | NEEDS_B)) reads |= NEEDS_FACTORS;
     for (int i = 0; i < OPERANDS && status == BITCUT_OK; i++)
         if (all[i].there && !(reads & all[i].reads))
-            status = fault_set(f, BITCUT_BAD_ARGUMENT,
-                               "the GEMM has %s, which no step of the epilogue reads",
-                               all[i].name);
+            status = fault_option(f, all[i].option,
+                                  "the GEMM has %s, which no step of the epilogue reads",
+                                  all[i].name);
     return status;
 }

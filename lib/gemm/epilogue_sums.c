@@ -44,15 +44,15 @@ static bool is_integer_value(uint32_t x)
 
 /* Check an operand that s32 sums read, or that FP32 sums read. */
 static enum bitcut_status check_side(const struct bitcut_matrix *x, const char *name,
-                                     bool reads, bool integer, struct fault *f)
+                                     const char *option, bool reads, bool integer,
+                                     struct fault *f)
 {
     const struct bitcut_format *const format = matrix_format(x);
     if (!reads || (!x->at && !x->each) ||
         (integer ? format_is_integer(format) : format_holds(&formats[FORMAT_F32], format)))
         return BITCUT_OK;
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s cannot have the format %s%s", name,
-                     format->name,
-                     integer ? "; steps on sums of integers take integers" : "");
+    return fault_option(f, option, "%s cannot have the format %s%s", name, format->name,
+                        integer ? "; steps on sums of integers take integers" : "");
 }
 
 /* What the steps from `s` on read, up to FLOAT or to the end.  *bad is the first step that
@@ -71,14 +71,15 @@ static unsigned reads_until(const unsigned char **s, bool integer, const char **
 static enum bitcut_status check_integers(const struct bitcut_gemm *g, unsigned reads,
                                          struct fault *f)
 {
-    if ((reads & READS_ALPHA && !is_integer_value(g->alpha)) ||
-        (reads & READS_C && !is_integer_value(g->beta)))
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "alpha and beta of sums of integers must be integers; begin the "
-                         "epilogue with float");
-    enum bitcut_status status = check_side(&g->c, "C", reads & READS_C, true, f);
+    const bool alpha = reads & READS_ALPHA && !is_integer_value(g->alpha);
+    if (alpha || (reads & READS_C && !is_integer_value(g->beta)))
+        return fault_option(
+            f, alpha ? "alpha" : "beta",
+            "alpha and beta of sums of integers must be integers; begin the "
+            "epilogue with float");
+    enum bitcut_status status = check_side(&g->c, "C", "c", reads & READS_C, true, f);
     return status == BITCUT_OK
-               ? check_side(&g->bias, "the bias", reads & NEEDS_BIAS, true, f)
+               ? check_side(&g->bias, "the bias", "bias", reads & NEEDS_BIAS, true, f)
                : status;
 }
 
@@ -101,24 +102,26 @@ enum bitcut_status epilogue_check_sums(const struct bitcut_gemm *g, bool integer
     const unsigned after = bad ? 0 : reads_until(&s, false, &bad);
     if (*s && !bad) bad = epilogue_steps[*s].name;
     if (bad)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "step %s of the epilogue: %s", bad,
-                         integer ? "sums of integers do not have it there"
-                                 : "the sums are no integers");
+        return fault_option(f, "epilogue", "step %s of the epilogue: %s", bad,
+                            integer ? "sums of integers do not have it there"
+                                    : "the sums are no integers");
     if (!integer && format_is_integer(d))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "D cannot have the format %s", d->name);
+        return fault_option(f, "format-d", "D cannot have the format %s", d->name);
     if (!integer && gemm_has_zeros(g))
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "zero points of A and B require a unit of integers");
+        return fault_option(f, g->zero_a ? "zero-a" : "zero-b",
+                            "zero points of A and B require a unit of integers");
     if (d == &formats[FORMAT_S32])
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "D in s32 requires sums that stay integers: no step float and no "
-                         "factors");
+        return fault_option(f, "format-d",
+                            "D in s32 requires sums that stay integers: no step "
+                            "float and no factors");
     if (before & after & (READS_C | NEEDS_BIAS))
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "C and the bias cannot be read before and after step float");
+        return fault_option(f, "epilogue",
+                            "C and the bias cannot be read before and after step "
+                            "float");
     enum bitcut_status status = integer ? check_integers(g, before, f) : BITCUT_OK;
-    if (status == BITCUT_OK) status = check_side(&g->c, "C", after & READS_C, false, f);
+    if (status == BITCUT_OK)
+        status = check_side(&g->c, "C", "c", after & READS_C, false, f);
     return status == BITCUT_OK
-               ? check_side(&g->bias, "the bias", after & NEEDS_BIAS, false, f)
+               ? check_side(&g->bias, "the bias", "bias", after & NEEDS_BIAS, false, f)
                : status;
 }

@@ -342,25 +342,28 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm
     enum bitcut_status status =
         recipe_takes(g->recipe, &p.split_a, &p.split_b, p.dropped_term, f);
     if (status == BITCUT_OK) status = check_tiles(&p, f);
-    if (status == BITCUT_OK) status = check_scales(&p, g, f);
-    if (status == BITCUT_OK) status = check_unroll(&p, f);
+    if (status == BITCUT_OK) status = fault_about(f, "scaling", check_scales(&p, g, f));
+    if (status == BITCUT_OK) status = fault_about(f, "order", check_unroll(&p, f));
     if (status == BITCUT_OK && p.order.partial_format &&
         !format_is_result(p.order.partial_format))
         status =
             fault_set(f, BITCUT_BAD_ARGUMENT, "partial sums of k cannot be stored in %s",
                       p.order.partial_format->name);
     if (status == BITCUT_OK && !is_rule_of_sums(p.sum_rounding))
-        status = fault_set(f, BITCUT_BAD_ARGUMENT,
-                           "sums cannot be rounded by rule %s; use rn, rna, rz, ru, rd, "
-                           "odd or sr",
-                           p.sum_rounding->name);
-    if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_a, f);
-    if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_b, f);
+        status = fault_option(f, "sum-rounding",
+                              "sums cannot be rounded by rule %s; use rn, rna, rz, "
+                              "ru, rd, odd or sr",
+                              p.sum_rounding->name);
+    if (status == BITCUT_OK && p.equilibrate)
+        status = fault_about(f, "equilibrate", equilibrate_takes(&p.split_a, f));
+    if (status == BITCUT_OK && p.equilibrate)
+        status = fault_about(f, "equilibrate", equilibrate_takes(&p.split_b, f));
     if (status == BITCUT_OK && p.integer) status = check_carried(&p, g, f);
     if (status == BITCUT_OK && !p.integer)
         status = check_integers(&p, gemm_products(g), f);
     if (status == BITCUT_OK) status = epilogue_check_sums(g, p.integer, f);
-    if (status == BITCUT_OK && g->sparsity) status = sparsity_check_extras(g, f);
+    if (status == BITCUT_OK && g->sparsity)
+        status = fault_about(f, "sparse-a", sparsity_check_extras(g, f));
     if (status == BITCUT_OK) *to = p;
     return status;
 }

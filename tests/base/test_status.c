@@ -25,7 +25,7 @@ END_TEST
 
 START_TEST(fault_texts)
 {
-    struct fault f = { BITCUT_OK, "" };
+    struct fault f = { .status = BITCUT_OK, .text = "" };
     ck_assert_int_eq(fault_set(NULL, BITCUT_UNSUPPORTED, "x"), BITCUT_UNSUPPORTED);
     ck_assert_int_eq(fault_set(&f, BITCUT_BAD_FILE, "row %d", 7), BITCUT_BAD_FILE);
     ck_assert_int_eq(f.status, BITCUT_BAD_FILE);

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                                            TILE_PROBLEM_MAX } };
     struct tile tiles[TILE_GRID];
     struct tile_choice choices[TILE_GRID];
-    struct fault f = { BITCUT_OK, "" };
+    struct fault f = { .status = BITCUT_OK, .text = "" };
     const enum bitcut_status status = gpu_file_parse(&task.gpu, bytes, size, &f);
     if (status) {
         must(status == BITCUT_BAD_FILE && task.gpu.units == -1);

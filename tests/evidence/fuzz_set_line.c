@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     json_t *line = json_loadb((const char *)bytes, size, 0, NULL);
     struct set s;
-    struct fault f = { BITCUT_OK, "" };
+    struct fault f = { .status = BITCUT_OK, .text = "" };
     if (!json_is_object(line)) return json_decref(line), 0;
     const enum bitcut_status status = set_read_line(&s, line, SET_RECORDED, &f);
     json_decref(line);

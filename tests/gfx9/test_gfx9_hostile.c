@@ -369,7 +369,7 @@ START_TEST(test_stack)
 #ifndef __SANITIZE_ADDRESS__ /* whose frames are larger */
     pthread_t thread;
     pthread_attr_t attributes;
-    struct fault f = { BITCUT_OK, "" };
+    struct fault f = { .status = BITCUT_OK, .text = "" };
     ck_assert(!pthread_attr_init(&attributes));
     ck_assert(!pthread_attr_setstacksize(&attributes, STACK));
     ck_assert(!pthread_create(&thread, &attributes, run_on_stack, &f));

@@ -100,7 +100,7 @@ static bool same_plan(const struct gemm_plan *x, const struct gemm_plan *y)
 static void check(const struct bitcut_gemm *g, const char *what)
 {
     struct gpu_work own, recalled;
-    struct fault why = { BITCUT_OK, "" }, again = { BITCUT_OK, "" };
+    struct fault why = { .status = BITCUT_OK, .text = "" }, again = { BITCUT_OK, "" };
     const enum bitcut_status status = gpu_work_choose(&own, &gpu, &on, g, &why),
                              other =
                                  gpu_work_recall(&recalled, chosen, &gpu, &on, g, &again);

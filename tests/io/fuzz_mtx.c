@@ -40,7 +40,7 @@ static void element_check(uint32_t x)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct matrix m = { 7, 8, NULL };
-    struct fault f = { BITCUT_OK, "" };
+    struct fault f = { .status = BITCUT_OK, .text = "" };
     const enum bitcut_status status = mtx_read_memory(&m, bytes, size, &f);
     if (status) {
         must(status == BITCUT_BAD_FILE || status == BITCUT_NO_MEMORY);

@@ -23,7 +23,7 @@ static void fault_check(const struct fault *f, enum bitcut_status status)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct array a = { .dims = -1 };
-    struct fault f = { BITCUT_OK, "" };
+    struct fault f = { .status = BITCUT_OK, .text = "" };
     const enum bitcut_status status = npy_read_memory(&a, bytes, size, &f);
     if (status) {
         must(status == BITCUT_BAD_FILE && a.dims == -1 && !a.data);

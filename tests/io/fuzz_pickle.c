@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     const uint8_t *const end = size ? memchr(bytes, 0, size) : NULL;
     struct pickle_tensor t = { .dims = -1 };
-    struct fault f = { BITCUT_OK, "" };
+    struct fault f = { .status = BITCUT_OK, .text = "" };
     if (!end) return 0;
     const enum bitcut_status status =
         pickle_find(&t, end + 1, size - (size_t)(end + 1 - bytes),

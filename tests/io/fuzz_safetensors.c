@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     for (int i = 0; i < 4; i++) {
         struct stream s;
         struct tensor t;
-        struct fault f = { BITCUT_OK, "" };
+        struct fault f = { .status = BITCUT_OK, .text = "" };
         if (!size || stream_open_memory(&s, bytes, size, &f)) return 0;
         const enum bitcut_status status = safetensors_read(&t, &s, names[i], &f);
         if (status) {

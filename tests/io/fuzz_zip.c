@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct stream s;
     struct zip z;
-    struct fault f = { BITCUT_OK, "" };
+    struct fault f = { .status = BITCUT_OK, .text = "" };
     if (!size || stream_open_memory(&s, bytes, size, &f)) return 0;
     const enum bitcut_status status = zip_open(&z, &s, &f);
     if (status) fault_check(&f, status);

@@ -75,7 +75,7 @@ START_TEST(good_files)
         scratch_write(s.path, text, strlen(text));
         for (int file = 0; file < 2; file++) {
             struct matrix m;
-            struct fault f = { BITCUT_OK, "" };
+            struct fault f = { .status = BITCUT_OK, .text = "" };
             const enum bitcut_status status =
                 file ? mtx_read(&m, s.path, &f)
                      : mtx_read_memory(&m, text, strlen(text), &f);
@@ -108,7 +108,7 @@ static struct matrix matrix_draw(size_t rows, size_t cols, uint64_t *state)
 static void round_trip(const struct matrix *m, const char *path, const char *what)
 {
     struct matrix back;
-    struct fault f = { BITCUT_OK, "" };
+    struct fault f = { .status = BITCUT_OK, .text = "" };
     ck_assert_int_eq(mtx_write(path, m, NULL), BITCUT_OK);
     ck_assert_msg(!mtx_read(&back, path, &f), "%s: %s", what, f.text);
     matrix_check(&back, m->rows, m->cols, m->at, what);
@@ -187,7 +187,7 @@ static void refused(const char *text, size_t size, const char *fragment)
     scratch_write(s.path, text, size);
     for (int file = 0; file < 2; file++) {
         struct matrix m = { .rows = 7, .cols = 8 };
-        struct fault f = { BITCUT_OK, "" };
+        struct fault f = { .status = BITCUT_OK, .text = "" };
         const enum bitcut_status status =
             file ? mtx_read(&m, s.path, &f) : mtx_read_memory(&m, text, size, &f);
         ck_assert_msg(status == BITCUT_BAD_FILE && f.status == status,

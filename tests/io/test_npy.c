@@ -93,7 +93,7 @@ START_TEST(numpy_files)
     const struct scratch s = scratch_make();
     for (int i = 0; i < SAMPLES; i++) {
         const struct sample *n = &samples[i];
-        struct fault f = { BITCUT_OK, "" };
+        struct fault f = { .status = BITCUT_OK, .text = "" };
         struct array a;
         scratch_write(s.path, n->bytes, n->size);
         for (int file = 0; file < 2; file++) {
@@ -213,7 +213,7 @@ static void built_check(const char *type, const struct shape *h, bool fortran, i
         element_put(file + start + at * (size_t)bytes, value[k], bytes, big);
     }
     struct array a;
-    struct fault f = { BITCUT_OK, "" };
+    struct fault f = { .status = BITCUT_OK, .text = "" };
     ck_assert_msg(!npy_read_memory(&a, file, start + count * (size_t)bytes, &f), "%s: %s",
                   what, f.text);
     shape_check(&a, h->dims, h->dim, bytes, *name == 'f', what);
@@ -356,7 +356,7 @@ START_TEST(unusual_headers)
         static const uint64_t value[] = { 1, 2, 3, 4, 5, 6 };
         unsigned char file[FILE_MAX];
         struct array a;
-        struct fault f = { BITCUT_OK, "" };
+        struct fault f = { .status = BITCUT_OK, .text = "" };
         const size_t start = header_put(file, 1, 0, headers[i], strlen(headers[i]));
         for (size_t k = 0; k < 6; k++) element_put(file + start + 2 * k, k + 1, 2, false);
         ck_assert_msg(!npy_read_memory(&a, file, start + 12, &f), "%s: %s", headers[i],
@@ -379,7 +379,7 @@ static void refused(const void *bytes, size_t size, const char *fragment,
     scratch_write(s.path, bytes, size);
     for (int file = 0; file < 2; file++) {
         struct array a = { .dims = 99 };
-        struct fault f = { BITCUT_OK, "" };
+        struct fault f = { .status = BITCUT_OK, .text = "" };
         const enum bitcut_status status =
             file ? npy_read(&a, s.path, &f) : npy_read_memory(&a, bytes, size, &f);
         ck_assert_msg(status == BITCUT_BAD_FILE && f.status == status,

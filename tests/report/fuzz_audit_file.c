@@ -39,7 +39,7 @@ static void names_check(const json_t *sites)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     json_t *sites = json_array(), *total;
-    struct fault f = { BITCUT_OK, "" };
+    struct fault f = { .status = BITCUT_OK, .text = "" };
     size_t line;
     const enum bitcut_status status = audit_parse(sites, &total, &line, bytes, size, &f);
     must(status == BITCUT_OK || status == BITCUT_BAD_FILE);

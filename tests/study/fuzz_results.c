@@ -37,7 +37,7 @@ static void rows_check(json_t *rows)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct results results = { { NULL } };
-    struct fault f = { BITCUT_OK, "" };
+    struct fault f = { .status = BITCUT_OK, .text = "" };
     size_t line;
     const enum bitcut_status status = results_parse(&results, &line, bytes, size, &f);
     if (status) {
