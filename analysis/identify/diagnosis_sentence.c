@@ -19,7 +19,7 @@ const struct diagnosis_level_row diagnosis_levels[] = {
     [DIAGNOSIS_FAULT] = { "fault", "look for this fault in the kernel" },
     [DIAGNOSIS_UNEXPLAINED] = { "unexplained",
         "another order of k is not enough for this difference: look for a fault in the kernel, "
-        "or give what the kernel reads besides A and B (-c, --bias, --scale-a, --epilogue)" },
+        "or give what the kernel does besides A B (-c, --bias, --scale-a, --quantize-a, --epilogue)" },
     { 0 }
 };
 /* clang-format on */

@@ -41,11 +41,12 @@ static bool repeats(const unsigned char *line, size_t count, size_t period)
     return true;
 }
 
-/* A period of 1 means only that all rows or columns are alike. */
+/* A period that occurs three times.  A period of 1 means only that all rows or columns
+   are alike. */
 static size_t period_of(const unsigned char *line, size_t count)
 {
     if (repeats(line, count, 1)) return 0;
-    for (size_t p = 2; p <= count / 2; p++)
+    for (size_t p = 2; p <= count / 3; p++)
         if (repeats(line, count, p)) return p;
     return 0;
 }

@@ -3,6 +3,7 @@
    shifted, read twice, or read in the wrong layout. */
 #include "analysis/identify/fault.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 /* x->by: the parameter of a row of the table, the operand, the operation on the
@@ -212,6 +213,52 @@ static void describe_by_columns(char *text, size_t size, const struct candidate 
     snprintf(text, size, "%s is read as if it were column-major", operand_names[kind]);
 }
 
+/* Elements as if rows had x->by[0] elements each. */
+static struct spot in_padded_rows(const struct candidate *x, const struct extent *e,
+                                  size_t line, size_t k)
+{
+    const bool of_a = x->by[1] == BITCUT_A;
+    const size_t rows = of_a ? e->lines : e->k, cols = of_a ? e->k : e->lines,
+                 at = of_a ? line * (size_t)x->by[0] + k : k * (size_t)x->by[0] + line;
+    if (k >= e->k || at >= rows * cols) return (struct spot){ line, SIZE_MAX };
+    return of_a ? (struct spot){ at / cols, at % cols }
+                : (struct spot){ at % cols, at / cols };
+}
+
+enum { PADDINGS = 6 }; /* to multiples of 4, 8, 16, ... */
+
+static size_t every_padding(const struct space *s)
+{
+    (void)s;
+    return OPERANDS * PADDINGS;
+}
+
+static size_t columns_of(const struct space *s, int operand)
+{
+    return operand == BITCUT_A ? s->k : s->n;
+}
+
+/* Each leading dimension once, by the smallest step that gives it. */
+static bool padded_rows(struct candidate *x, const struct space *s, int kind)
+{
+    const size_t step = (size_t)4 << kind % PADDINGS,
+                 cols = columns_of(s, kind / PADDINGS),
+                 to = (cols + step - 1) / step * step;
+    x->by[0] = (int)to;
+    x->by[1] = kind / PADDINGS;
+    x->spot[x->by[1]] = in_padded_rows;
+    return to <= INT_MAX && cols % step &&
+           (step == 4 || (cols + step / 2 - 1) / (step / 2) * (step / 2) != to);
+}
+
+static void describe_padded_rows(char *text, size_t size, const struct candidate *x,
+                                 const struct space *s, int kind)
+{
+    (void)kind;
+    snprintf(text, size, "%s is read with the leading dimension %d instead of %zu",
+             operand_names[x->by[1]], x->by[0], columns_of(s, x->by[1]));
+}
+
 /* After the last k of a row of A the elements of the next row follow; in B the last k
    again, whose step is not masked. */
 static struct spot a_reads_on(const struct candidate *x, const struct extent *e,
@@ -296,6 +343,12 @@ const struct kernel_fault kernel_faults_layout[] = {
       .kinds = operands,
       .alter = by_columns,
       .describe = describe_by_columns },
+    { .name = "leading dimension",
+      .exact = true,
+      .what = "A or B is read with a leading dimension that is rounded up",
+      .kinds = every_padding,
+      .alter = padded_rows,
+      .describe = describe_padded_rows },
     { .name = "not masked",
       .exact = true,
       .what = "products beyond the last k are added",

@@ -308,6 +308,7 @@ struct space explain_space_of(const struct block *b)
 {
     const struct problem *const q = b->q;
     struct space s = { .k = problem_k(q),
+                       .n = problem_n(q),
                        .format = q->format,
                        .recipe = q->recipe,
                        .told = problem_is_told(q) ? &q->told : NULL,
