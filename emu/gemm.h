@@ -33,6 +33,12 @@ enum bitcut_status gemm_plan_on_unit(struct gemm_plan *plan, const struct bitcut
 enum bitcut_status gemm_plan_on_floats(struct gemm_plan *plan,
                                        const struct bitcut_gemm *g, struct fault *f);
 
+/* The same, also for units of integers whose sums become FP32 first: the first step is
+   FLOAT, except ZEROS, D has no integers, and accumulators start from zero.  Its exact
+   sums, less the zero points, then meet the steps of any other GEMM. */
+enum bitcut_status gemm_plan_on_values(struct gemm_plan *plan,
+                                       const struct bitcut_gemm *g, struct fault *f);
+
 /* The same, also for units of integers, whose GEMMs have s32 sums.  gemm_run() and
    gemm_call() take them; other callers of plans do not. */
 enum bitcut_status gemm_plan_on_any(struct gemm_plan *plan, const struct bitcut_gemm *g,

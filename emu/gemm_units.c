@@ -111,8 +111,8 @@ enum bitcut_status gemm_plan_on_floats(struct gemm_plan *to, const struct bitcut
     const enum bitcut_status status = gemm_plan_on_any(to, g, f);
     if (status != BITCUT_OK || !to->integer) return status;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%s accumulates in %s; only gemm, verify and explain take integers; "
-                     "every such result is exact and needs no tolerance",
+                     "%s accumulates in %s; only gemm, verify, explain, bound and "
+                     "tolerance take integers",
                      g->unit->name, g->unit->c->name);
 }
 
@@ -127,6 +127,34 @@ static enum bitcut_status check_recipe(const struct bitcut_gemm *g,
         return BITCUT_OK;
     return fault_option(f, "recipe", "%s multiplies %s by %s; use recipe plain", u->name,
                         u->a->name, u->b->name);
+}
+
+enum bitcut_status gemm_plan_on_values(struct gemm_plan *to, const struct bitcut_gemm *g,
+                                       struct fault *f)
+{
+    unsigned char all[EPILOGUE_STEPS_MAX];
+    enum { MOST = 1 << 22 }; /* A - zero_a is an FP32 value */
+    struct gemm_plan p;
+    const enum bitcut_status status = gemm_plan_on_any(&p, g, f);
+    if (status != BITCUT_OK) return status;
+    epilogue_of_integers(all, g);
+    const unsigned char *const first = all + (*all == BITCUT_STEP_ZEROS);
+    if (p.integer && (format_is_integer(matrix_format(&g->d)) ||
+                      *first != BITCUT_STEP_FLOAT || g->start))
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "a bound or tolerance on %s requires the step float first, a start "
+            "from zero and a D without integers; a D of integers is exact: "
+            "verify compares it",
+            g->unit->name);
+    if (p.integer && g->sparsity)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "a bound or tolerance takes no sparse A of integers");
+    if (g->zero_a > MOST || g->zero_a < -MOST || g->zero_b > MOST || g->zero_b < -MOST)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "zero points beyond +-2^22 have no bound and no tolerance");
+    *to = p;
+    return BITCUT_OK;
 }
 
 enum bitcut_status gemm_plan_on_any(struct gemm_plan *to, const struct bitcut_gemm *g,

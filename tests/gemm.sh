@@ -626,12 +626,22 @@ integers_are_exact() {
 --unit fma/f32 --zero-a 3|2 require a unit of integers
 --unit fma/f32 --zero-d 3|2 a zero point of D, which no step
 END
+    while IFS='|' read -r words said; do
+        # shellcheck disable=SC2086
+        run 2 ${words%% *} $unit ${words#* }
+        grep -q -- "$said" err || { echo "$words:"; cat err; }
+    done << 'END'
+tolerance -m 4|a unit of integers requires -a and -b
+tolerance -a A.npy -b B.npy --format-d f32 --power 2|--power does not apply to a unit of integers
+tolerance -a A.npy -b B.npy|a D of integers is exact: verify compares it
+bound -a A.npy -b B.npy|requires the step float first
+bound -a A.npy -b B.npy --format-d f32 --epilogue relu+float|requires the step float first
+bound -a A.npy -b B.npy --format-d f32 -c D.npy|-c does not apply
+bound -a A.npy -b B.npy --format-d f32 --zero-a 4194305|zero points beyond +-2^22
+END
     # shellcheck disable=SC2086
-    run 2 tolerance $unit
-    grep -q 'only gemm, verify and explain take integers' err || cat err
-    # shellcheck disable=SC2086
-    run 2 bound $unit
-    grep -q 'only gemm, verify and explain take integers' err || cat err
+    run 0 bound $unit -a A.npy -b B.npy --format-d f32 --json
+    grep -q '"why":"sums of integers are exact; see the bound aligned"' out || cat out
 }
 
 ok_if_empty "sums of integers are exact" "$(integers_are_exact)"

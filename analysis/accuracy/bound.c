@@ -187,8 +187,12 @@ enum bitcut_status bound_apriori(struct bound_apriori *to, const struct bitcut_g
     struct hostfp mode;
     const bool extended = gemm_is_extended(g);
     const uint32_t alpha = extended ? F32_ONE : g->alpha, beta = extended ? 0 : g->beta;
-    enum bitcut_status status = gemm_plan_on_floats(&p, g, f);
+    enum bitcut_status status = gemm_plan_on_values(&p, g, f);
     if (g->sparsity) k /= 2;
+    if (status == BITCUT_OK && p.integer) {
+        *to = bound_apriori_integers(g);
+        return status;
+    }
     if (status == BITCUT_OK && !any_order) {
         status = accumulation_of(&path, &p, k);
         if (status != BITCUT_OK) fault_set(f, status, "not enough memory for the bound");
@@ -234,6 +238,7 @@ enum bitcut_status bound_problem_make(struct bound_problem *to,
         .gemm = g, .own = *plan, .plan = &to->own, .x = x, .result = x, .given = given
     };
     if (x->extra) set_sums(to);
+    if (plan->integer) return BITCUT_OK;
     g = to->gemm;
     gemm_plan_round_sums(&to->own, to->unit);
     plan = to->plan;
@@ -252,7 +257,7 @@ enum bitcut_status bound_rest(double *rest, const struct bound_apriori *c,
     struct bound_problem problem;
     struct gemm_plan plan;
     if (!x->extra) return bound_apriori_rest(rest, c, gemm_equilibrates(g), x, f);
-    enum bitcut_status status = gemm_plan_on_floats(&plan, g, f);
+    enum bitcut_status status = gemm_plan_on_values(&plan, g, f);
     if (status == BITCUT_OK) status = bound_problem_make(&problem, g, &plan, x, false, f);
     if (status == BITCUT_OK)
         status = bound_apriori_rest(rest, c, plan.equilibrate, problem.x, f);
@@ -526,3 +531,11 @@ const struct bound_row bounds[] = {
                           .watched = underflow },
     { 0 }
 };
+
+bool bound_applies(char why[BOUND_WHY_MAX], const struct bound_row *row,
+                   const struct bound_problem *x)
+{
+    if (!x->plan->integer) return row->applies(why, x);
+    return row == &bounds[BOUND_ALIGNED] ||
+           refuse(why, "%s", "sums of integers are exact; see the bound aligned");
+}

@@ -196,6 +196,15 @@ enum bitcut_status bound_limits(double *limit, double *size, const struct bound_
                                 const struct bound_problem *x, int threads,
                                 const struct progress *progress, struct fault *f);
 
+/* Whether a row applies to a problem, or why not. */
+bool bound_applies(char why[BOUND_WHY_MAX], const struct bound_row *row,
+                   const struct bound_problem *x);
+
+/* On units of integers (bound_integer.c): the bound of a GEMM of gemm_plan_on_values()
+   without A and B, and the limits of all sums, converted to FP32. */
+struct bound_apriori bound_apriori_integers(const struct bitcut_gemm *g);
+void bound_fill_integers(double *limit, const struct bound_problem *x);
+
 /* Replace the limits of the sums of a GEMM with steps by those of its D, before D is
    rounded to its format.  If `size` is not NULL, set it to the largest |v| of each output
    before this rounding.  `least`: limits count only what is lost below the normal

@@ -32,7 +32,7 @@ struct taker {
 };
 
 static const struct taker budget_taker = { "the error budget", gemm_plan_on_unit },
-                          bound_taker = { "a bound", gemm_plan_on_floats };
+                          bound_taker = { "a bound", gemm_plan_on_values };
 
 static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *gemm,
                                     size_t i, const struct taker *by, int threads,
@@ -104,7 +104,8 @@ static enum bitcut_status find_limits(double *limit, double *size,
     const enum bitcut_status status =
         bound_problem_make(&problem, &c->gemm, &c->plan, x, false, f);
     if (status != BITCUT_OK) return status;
-    if (!row->applies(why, &problem)) return fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
+    if (!bound_applies(why, row, &problem))
+        return fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
     return bound_limits(limit, size, row, &problem, threads, progress_of_thread(), f);
 }
 
@@ -195,8 +196,9 @@ enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, s
         status =
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of limits must not be NULL");
     if (status == BITCUT_OK && c.gemm.m && c.gemm.n)
-        status = gemm_is_extended(&c.gemm) ? find_extended(limit, row, &c, threads, &f)
-                                           : find_bound(limit, row, &c, threads, &f);
+        status = gemm_is_extended(&c.gemm) || c.plan.integer
+                     ? find_extended(limit, row, &c, threads, &f)
+                     : find_bound(limit, row, &c, threads, &f);
     gemm_data_clear(&c.data);
     return fault_write(why, status, &f);
 }

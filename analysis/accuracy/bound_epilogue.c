@@ -21,8 +21,9 @@ static double largest_sum(const struct gemm_plan *p)
 {
     const struct bitcut_format *const c = p->unit[0]->c, *const sums =
                                                              p->order.partial_format;
-    const int emax =
-        sums ? smaller_int(format_emax(c), format_emax(sums)) : format_emax(c);
+    const int emax = p->integer ? 31 + 4
+                     : sums     ? smaller_int(format_emax(c), format_emax(sums))
+                                : format_emax(c);
     return sums && p->equilibrate ? 0 : ldexp(1, emax - 4);
 }
 

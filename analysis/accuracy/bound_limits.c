@@ -567,10 +567,12 @@ enum bitcut_status bound_limits(double *limit, double *size, const struct bound_
                                 const struct progress *progress, struct fault *f)
 {
     if (!x->x->m || !x->x->n) return BITCUT_OK;
+    if (x->plan->integer) bound_fill_integers(limit, x);
     const enum bitcut_status status =
-        row->fill      ? row->fill(limit, x, threads, progress, f)
-        : row->watched ? watch_all(limit, row, x, threads, progress, f)
-                       : from_constants(limit, row, x, f);
+        x->plan->integer ? BITCUT_OK
+        : row->fill      ? row->fill(limit, x, threads, progress, f)
+        : row->watched   ? watch_all(limit, row, x, threads, progress, f)
+                         : from_constants(limit, row, x, f);
     return status != BITCUT_OK || !x->x->extra
                ? status
                : bound_apply_epilogue(limit, size, false, x, f);

@@ -184,7 +184,7 @@ static struct bound_result result_of(const struct bound_row *row,
     struct bound_result r = { .row = row,
                               .worst = x->result->m * x->result->n,
                               .format = x->result->format };
-    r.applies = row->applies(r.why, x);
+    r.applies = bound_applies(r.why, row, x);
     return r;
 }
 

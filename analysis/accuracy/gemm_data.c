@@ -3,9 +3,11 @@
 
 #include "analysis/accuracy/epilogue_reference.h"
 #include "analysis/accuracy/short_result.h"
+#include "emu/unit.h"
 #include "lib/base/size.h"
 #include "lib/gemm/sparsity.h"
 #include "lib/gemm/view.h"
+#include "lib/number/bits.h"
 #include "lib/number/hostfp.h"
 #include "lib/number/rand.h"
 
@@ -448,6 +450,39 @@ enum bitcut_status gemm_data_judge(struct judge *j, const struct gemm_data *p,
     return gemm_data_judge_by(j, &references[0], p, g, options, f);
 }
 
+void gemm_data_subtract(struct matrix *x, int32_t zero)
+{
+    for (size_t i = 0; i < x->rows * x->cols; i++)
+        x->at[i] = bits_of_float((float)(value_of_float(x->at[i]) - zero));
+}
+
+/* A or B less its zero point; `at` is NULL: no memory. */
+static struct matrix shifted(const struct matrix *x, int32_t zero)
+{
+    struct matrix to = { .at = NULL };
+    if (copy_matrix(&to, x)) gemm_data_subtract(&to, zero);
+    return to;
+}
+
+/* The exact sums of A and B less their zero points, and what follows them.  Integers have
+   other sums than FP32 values, but the same exact ones. */
+static enum bitcut_status
+judge_integers(struct judge *j, const struct reference *reference,
+               const struct gemm_data *p, const struct bitcut_gemm *g,
+               const struct gemm_options *options, struct fault *f)
+{
+    const struct matrix a = shifted(&p->a, g->zero_a), b = shifted(&p->b, g->zero_b);
+    struct judge own = { .reference = NULL };
+    enum bitcut_status status =
+        a.at && b.at ? judge_init(&own, reference, &a, &b, NULL, options, f)
+                     : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for integers");
+    own.shifted_a = a.at, own.shifted_b = b.at;
+    if (status == BITCUT_OK) status = judge_extend(&own, g, 0, options, f);
+    if (status == BITCUT_OK) *j = own;
+    else judge_clear(&own);
+    return status;
+}
+
 enum bitcut_status gemm_data_judge_by(struct judge *j, const struct reference *reference,
                                       const struct gemm_data *p,
                                       const struct bitcut_gemm *g,
@@ -456,6 +491,13 @@ enum bitcut_status gemm_data_judge_by(struct judge *j, const struct reference *r
     const struct exact_update update = { g->alpha, g->beta, p->c.at };
     const bool extended = gemm_is_extended(g);
     struct bitcut_gemm own = *g;
+    if (g->unit && format_is_integer(g->unit->c)) {
+        gemm_data_set(&own, p, NULL);
+        own.d.format = g->d.format;
+        const enum bitcut_status made = judge_integers(j, reference, p, &own, options, f);
+        if (made == BITCUT_OK) j->comparison.format = g->d.format;
+        return made;
+    }
     enum bitcut_status status =
         judge_init(j, reference, &p->a, &p->b, extended ? NULL : &update, options, f);
     if (status != BITCUT_OK) return status;
@@ -473,7 +515,7 @@ enum bitcut_status gemm_data_run_unrounded(uint32_t *d, const struct gemm_data *
     struct bitcut_gemm own = *g;
     struct gemm_plan plan;
     own.m = p->a.rows, own.n = p->b.cols, own.k = p->a.cols;
-    const enum bitcut_status status = gemm_plan_on_floats(&plan, &own, f);
+    const enum bitcut_status status = gemm_plan_on_values(&plan, &own, f);
     if (status != BITCUT_OK) return status;
     gemm_data_set(&own, p, d);
     own.d.format = g->d.format;

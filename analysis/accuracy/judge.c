@@ -254,5 +254,7 @@ void judge_clear(struct judge *j)
     free(own_norms(&j->comparison));
     free((double *)(uintptr_t)j->comparison.limit);
     clear_extra(&j->comparison);
+    free(j->shifted_a);
+    free(j->shifted_b);
     *j = (struct judge){ .reference = NULL };
 }

@@ -29,6 +29,7 @@ struct judge {
     /* number of FP32 and binary64 values settled by each stage */
     struct exact_counts counts;
     double seconds;
+    uint32_t *shifted_a, *shifted_b; /* A and B less their zero points, or NULL */
 };
 
 /* Compute the reference of alpha A B + beta C, or of A B if `update` is NULL.  Of the

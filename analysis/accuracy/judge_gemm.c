@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Comparison of a GEMM in the form of a caller's, as declared in lib/bitcut.h. */
 #include "analysis/accuracy/epilogue_reference.h"
+#include "analysis/accuracy/gemm_data.h"
+#include "emu/unit.h"
 #include "lib/gemm/sparsity.h"
 #include "lib/gemm/view.h"
 
@@ -31,11 +33,16 @@ static bool gather_all(struct dense *x, const struct bitcut_gemm *g, int threads
            (!gemm_reads_c(g) || view_matrix(&x->c, &g->c, 0, g->m, g->n, threads));
 }
 
+static bool has_integers(const struct bitcut_gemm *g)
+{
+    return g->unit && format_is_integer(g->unit->c);
+}
+
 static enum bitcut_status judge(double *values, size_t count, const struct bitcut_gemm *g,
                                 const struct dense *x, int threads, struct fault *f)
 {
     const struct exact_update update = { g->alpha, g->beta, x->c.at };
-    const bool extended = gemm_is_extended(g);
+    const bool extended = gemm_is_extended(g) || has_integers(g);
     struct error_bound error;
     const struct gemm_options options = { .threads = threads,
                                           .progress = progress_of_thread() };
@@ -66,8 +73,11 @@ static enum bitcut_status check(const struct bitcut_gemm *g, size_t i, int threa
     if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
+    if (!g->unit && gemm_has_zeros(g))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "zero points of A and B require a unit of integers");
     const enum bitcut_status status =
-        g->unit ? gemm_plan_on_floats(&plan, g, f) : BITCUT_OK;
+        g->unit ? gemm_plan_on_values(&plan, g, f) : BITCUT_OK;
     return status == BITCUT_OK ? gemm_check_matrices(g, true, f) : status;
 }
 
@@ -86,6 +96,10 @@ enum bitcut_status bitcut_gemm_judge(double *values, size_t count,
     if (status == BITCUT_OK) g = gemm_nth(&g, i);
     if (status == BITCUT_OK && !gather_all(&x, &g, threads))
         status = fault_set(&f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
+    if (status == BITCUT_OK && has_integers(&g)) {
+        gemm_data_subtract(&x.a, g.zero_a);
+        gemm_data_subtract(&x.b, g.zero_b);
+    }
     if (status == BITCUT_OK) status = judge(values, count, &g, &x, threads, &f);
     dense_clear(&x);
     return fault_write(why, status, &f);

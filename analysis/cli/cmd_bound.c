@@ -18,6 +18,7 @@ static const struct option_row options[] = {
     SETUP_OPTIONS(bound),
     OPERAND_OPTIONS(bound),
     EPILOGUE_OPTIONS(bound),
+    ZERO_OPTIONS(bound),
     { "d", "check this D instead of the emulated D", OPTION(bound, d, TEXT, "FILE") },
     MATRIX_OPTIONS_D(bound, setup.files),
     MATRIX_OPTIONS_SPARSE(bound, setup.files),
@@ -95,11 +96,12 @@ static int make_d(struct matrix *d, struct setup *s, const struct context *x)
 static int run(struct context *x)
 {
     const struct bound_options *const o = x->own;
-    struct setup s = { .options = &o->setup };
+    struct setup s = { .options = &o->setup, .takes_integers = true };
     struct matrix d = { 0 };
     x->emitter.columns = columns;
     int status = setup_gemm(&s);
     if (status == EXIT_GOOD) status = operands_make(&s, &o->operands, x);
+    if (status == EXIT_GOOD) status = setup_values(&s);
     if (status == EXIT_GOOD) status = make_d(&d, &s, x);
     if (status == EXIT_GOOD) status = judge_d(x, &s, &d);
     matrix_clear(&d);

@@ -36,6 +36,7 @@ static const struct option_row options[] = {
     SETUP_OPTIONS(tolerance),
     OPERAND_OPTIONS(tolerance),
     EPILOGUE_OPTIONS(tolerance),
+    ZERO_OPTIONS(tolerance),
     { "d", "check this result of -a and -b against the limits",
       OPTION(tolerance, d, TEXT, "FILE") },
     MATRIX_OPTIONS_D(tolerance, setup.files),
@@ -193,6 +194,17 @@ static int read_original(struct matrix *to, const char *path, const char *option
     return setup_check_shape(option, to, quantized->rows, quantized->cols);
 }
 
+/* On a unit of integers. */
+static int take_integers(struct tolerance_options *o)
+{
+    if (!o->setup.a || !o->setup.b)
+        return complain("--unit", "a unit of integers requires -a and -b");
+    if (o->power && o->power != POWER_UNSET)
+        return complain("--power", "does not apply to a unit of integers");
+    o->power = 0;
+    return EXIT_GOOD;
+}
+
 static int make(struct work *w, const struct context *x)
 {
     struct tolerance_options *const o = &w->o;
@@ -201,14 +213,18 @@ static int make(struct work *w, const struct context *x)
     const bool sparse = matrix_is_sparse(&o->setup.files);
     if (sparse && o->power && o->power != POWER_UNSET)
         return complain("--power", "cannot be combined with a sparse A");
-    if (o->power == POWER_UNSET) o->power = sparse ? 0 : POWER_USUAL;
+    if (sparse) o->power = 0;
     w->s.options = &o->setup;
     if (o->input) o->operands.input_a = o->operands.input_b = o->input;
     w->q.any_order = take_any_order(&o->setup);
+    w->s.takes_integers = true;
     int status = setup_gemm(&w->s);
+    if (status == EXIT_GOOD && w->s.plan.integer) status = take_integers(o);
     w->q.quantized = w->s.quantized[0].quantizer || w->s.quantized[1].quantizer;
+    if (o->power == POWER_UNSET) o->power = POWER_USUAL;
     if (status == EXIT_GOOD) status = read_d(w, o->d);
     if (status == EXIT_GOOD) status = make_source(w, x);
+    if (status == EXIT_GOOD) status = setup_values(&w->s);
     if (status == EXIT_GOOD)
         status = read_original(&w->original_a, o->original_a, "--original-a", &w->s.a);
     if (status == EXIT_GOOD)

@@ -419,6 +419,18 @@ static int take_sparsity(struct setup *s)
     return matrix_sparse(&s->a, s->b.rows, o);
 }
 
+int setup_values(struct setup *s)
+{
+    struct fault f;
+    struct gemm_plan plan;
+    if (!s->plan.integer) return EXIT_GOOD;
+    if (s->options->c)
+        return complain("-c",
+                        "does not apply to a bound or tolerance on a unit of integers");
+    return gemm_plan_on_values(&plan, &s->gemm, &f) == BITCUT_OK ? EXIT_GOOD
+                                                                 : fail("--unit", &f);
+}
+
 int setup_finish(struct setup *s)
 {
     struct matrix none = { 0 };

@@ -152,6 +152,10 @@ int setup_open_gemm(struct setup *s, const char *recipe);
 int setup_check_inner(const struct setup *s, bool has_a);
 int setup_check_pair(const struct matrix *a, const struct matrix *b);
 
+/* On a unit of integers, check that its sums become FP32 first, and that there is no C,
+   for a bound or tolerance.  Prints messages and returns an exit status. */
+int setup_values(struct setup *s);
+
 /* Read -c if it was given, and check the shapes of all matrices, and their numbers in a
    batch.  s->a and s->b must be set; D if it is read.  Prints messages and returns an
    exit status. */

@@ -140,7 +140,7 @@ static enum bitcut_status find_beside(struct judged *to, const struct bitcut_gem
     struct gemm_plan plan; /* chosen by a device */
     to->bound = (struct bound_result){ .limit_most = (double)NAN, .ratio = (double)NAN };
     if (!to->reference->exact) return BITCUT_OK;
-    enum bitcut_status status = gemm_plan_on_floats(&plan, g, f);
+    enum bitcut_status status = gemm_plan_on_values(&plan, g, f);
     if (status == BITCUT_OK) status = bound_problem_make(&problem, g, &plan, x, true, f);
     problem.sums = offload_sums(options->offload);
     if (status == BITCUT_OK)

@@ -35,7 +35,7 @@ size_t order_set(struct bitcut_order order[ORDERS_MAX], const struct bitcut_gemm
         other.order = orders[i];
         other.order.partial_format = g->order.partial_format;
         other.order.partial_store = g->order.partial_store;
-        if (gemm_plan_on_floats(&plan, &other, NULL) == BITCUT_OK &&
+        if (gemm_plan_on_values(&plan, &other, NULL) == BITCUT_OK &&
             gemm_check_order(&sized, &plan, NULL) == BITCUT_OK)
             order[count++] = other.order;
     }

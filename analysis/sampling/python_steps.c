@@ -136,14 +136,15 @@ static void (*const operations[EPILOGUE_STEP_COUNT][OPERATIONS_MAX + 1])(
 
 /* --- lines ------------------------------------------------------------------------ */
 
-/* An operand in binary64, times its factors unless the steps multiply by them: `lines`
-   and `k` are the axes of its lines and of k. */
+/* An operand in binary64 less its zero point, times its factors unless the steps multiply
+   by them: `lines` and `k` are the axes of its lines and of k. */
 static void write_operand(char *text, size_t size, const struct writer *w,
                           const char *name, const char *factors,
-                          const struct bitcut_scales *x, int lines, int k)
+                          const struct bitcut_scales *x, int zero, int lines, int k)
 {
     const struct python_library *const l = w->library;
     text_add(text, size, "%s%s", name, l->wide);
+    if (zero) text_add(text, size, " - %d", zero);
     if (!matrix_is_given(&x->at) || w->g->scaling == BITCUT_SCALING_EPILOGUE) return;
     text_add(text, size, " * %s%s", factors, l->wide);
     if (x->lines > 1) text_add(text, size, "%s(%zu, %d)", l->repeat, x->lines, lines);
@@ -158,9 +159,11 @@ int python_steps(char line[PYTHON_STEP_LINES][PYTHON_LINE_MAX],
     struct writer w = { line, 2, library, g };
     unsigned char step[EPILOGUE_STEPS_MAX];
     snprintf(line[0], PYTHON_LINE_MAX, "a, b = ");
-    write_operand(line[0], PYTHON_LINE_MAX, &w, "A", "scale_a", &g->scale_a, 0, 1);
+    write_operand(line[0], PYTHON_LINE_MAX, &w, "A", "scale_a", &g->scale_a, g->zero_a, 0,
+                  1);
     text_add(line[0], PYTHON_LINE_MAX, ", ");
-    write_operand(line[0], PYTHON_LINE_MAX, &w, "B", "scale_b", &g->scale_b, 1, 0);
+    write_operand(line[0], PYTHON_LINE_MAX, &w, "B", "scale_b", &g->scale_b, g->zero_b, 1,
+                  0);
     snprintf(line[1], PYTHON_LINE_MAX, "exact, size = a @ b, abs(a) @ abs(b)");
     if (start_is_c(g->start)) plus_c(&w);
     if (start_is_bias(g->start)) plus_bias(&w);

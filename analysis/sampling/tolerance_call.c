@@ -37,7 +37,7 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
     if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
-    const enum bitcut_status status = gemm_plan_on_floats(&plan, g, f);
+    const enum bitcut_status status = gemm_plan_on_values(&plan, g, f);
     return status == BITCUT_OK ? gemm_check_operands(g, f) : status;
 }
 
