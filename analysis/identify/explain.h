@@ -50,6 +50,7 @@ struct verdict {
     struct hypothesis h;
     struct candidate x;
     size_t matched, sampled; /* outputs of the sample with the same bits */
+    bool stored;             /* as in struct contender */
 };
 
 /* The result.  For each list there is the number of stored entries, and the total number.
