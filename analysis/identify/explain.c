@@ -4,6 +4,7 @@
 #include "analysis/identify/distinguishing_output.h"
 #include "analysis/identify/find.h"
 #include "analysis/identify/integers.h"
+#include "analysis/identify/operand_sentence.h"
 #include "analysis/identify/quick_check.h"
 #include "analysis/identify/region.h"
 #include "lib/base/clock.h"
@@ -367,6 +368,7 @@ static void conclude(struct explanation *e)
     memcpy(a->within, e->ladder.within, sizeof a->within);
     a->matched = e->best.matched;
     a->sampled = e->best.sampled;
+    operands_describe(e->operands, sizeof e->operands, e);
     explain_describe(a->text, e);
 }
 

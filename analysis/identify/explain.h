@@ -42,7 +42,8 @@ enum {
     PARTS_MAX = 4,
     SENTENCE_MAX = 1000,
     CHANGES_MAX = 600,
-    LIST_MAX = 120
+    LIST_MAX = 120,
+    OPERANDS_TEXT_MAX = 300
 };
 
 /* A hypothesis and its agreement with D. */
@@ -80,6 +81,8 @@ struct explanation {
     double distance[RECIPES_MAX]; /* struct search: distance of each unchanged recipe, by
                                      position */
     double seconds;               /* time that the search took */
+    char operands[OPERANDS_TEXT_MAX]; /* what the hypothesis makes of A and B; "": nothing
+                                       */
     bool is_batch;   /* `answer` is about all GEMMs; all other members describe */
     size_t searched; /* GEMM `searched` */
     char given[LIST_MAX], others[LIST_MAX]; /* GEMMs that the hypothesis gives, and the

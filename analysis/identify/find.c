@@ -94,7 +94,6 @@ static bool confirm(void *context, const struct finding *f)
     const struct block *const b = c->sample;
     const struct compared x = { b->d, c->scratch, b->rows, b->cols, b->row, b->col };
     const struct verdict v = judge(c, f->h);
-    c->s->effort->spent += candidate_work(&v.x, b->rows * b->cols, b->k);
     if (v.matched > c->e->best.matched || !c->e->best.sampled) c->e->best = v;
     if (v.matched == v.sampled) return true;
     if (problem_is_short(&c->e->q) && distinguishing_take(&c->telling, &x, 1))

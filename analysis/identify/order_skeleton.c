@@ -31,24 +31,33 @@ static void add_stored(struct order_list *l, struct bitcut_order o,
     add(l, o);
 }
 
+/* The partial tile that comes first, if it is no multiple of k-steps; 0: the steps are
+   the same as if it came last. */
+static size_t partial_of(size_t length, size_t tile, size_t step)
+{
+    const size_t partial = length % tile;
+    return partial % step ? partial : 0;
+}
+
 /* Slices of one length, with the partial tile of each tile length first.  Tiles that have
-   the same partial tile, or none, give the same sums. */
+   the same partial tiles, or none, in all slices give the same sums. */
 static void add_length(struct order_list *l, struct bitcut_order o, size_t length,
                        size_t step, size_t k, const struct bitcut_format *format)
 {
     static const size_t tiles[] = { 16, 32, 64, 128, 256 };
     enum { TILES = sizeof tiles / sizeof *tiles };
-    size_t partial[TILES];
+    size_t partial[TILES], of_last[TILES];
+    const size_t rest = k % length ? k % length : length;
     struct bitcut_order last = o;
     if (length % step == 0) last.cut = 0, last.tile = (int)length;
     if (o.slices > 1) add_stored(l, last, format);
     for (size_t i = 0; i < TILES; i++) {
-        bool before = false;
-        partial[i] = length % tiles[i];
+        partial[i] = partial_of(length, tiles[i], step);
+        of_last[i] = partial_of(rest, tiles[i], step);
+        bool before = !partial[i] && !of_last[i];
         for (size_t j = 0; j < i; j++)
-            before |=
-                partial[j] == partial[i] || (partial[j] < step && partial[i] < step);
-        if (tiles[i] < step || partial[i] % step == 0 || before || tiles[i] > k) continue;
+            before |= partial[j] == partial[i] && of_last[j] == of_last[i];
+        if (tiles[i] < step || before || tiles[i] > k) continue;
         o.tile = (int)tiles[i];
         o.partial_first = true;
         add_stored(l, o, format);

@@ -1,27 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/identify/prior.h"
 
+#include "lib/number/bits.h"
+
+#include <math.h>
 #include <string.h>
 
 /* --- the problem ------------------------------------------------------------------ */
 
-/* Bits of an element, without those that are always zero. */
-static int bits_of(const struct bitcut_format *f) { return f->bits - f->pad; }
+/* Formats are compared by their fraction bits, then by all bits of an element except
+   those that are always zero. */
+static int bits_of(const struct bitcut_format *f)
+{
+    enum { MORE = 64 };
+    return MORE * f->fraction_bits + f->bits - f->pad;
+}
 
 static bool fits(const struct prior *p, const struct bitcut_format *f)
 {
     return p->fits >> (f - formats) & 1;
 }
 
+/* Whether all elements are integers, as in data that are chosen to be exact in any
+   format. */
+static bool are_integers(const uint32_t *x, size_t count)
+{
+    bool all = true;
+    for (size_t i = 0; i < count && all; i++) all = fmod(value_of_float(x[i]), 1) == 0;
+    return all;
+}
+
 struct prior prior_of(const struct block *sample)
 {
     struct prior p = { .vector = problem_m(sample->q) == 1 || problem_n(sample->q) == 1,
-                       .bits = formats[FORMAT_F32].bits };
+                       .bits = bits_of(&formats[FORMAT_F32]) };
     const size_t of_a = sample->rows * sample->k, of_b = sample->k * sample->cols;
+    const int shortest = are_integers(sample->a, of_a) && are_integers(sample->b, of_b)
+                             ? formats[FORMAT_F16].bits
+                             : formats[FORMAT_E4M3].bits;
     uint64_t checked = 0;
     for (const struct bitcut_unit *u = units; u->name; u++) {
         const uint64_t bit = (uint64_t)1 << (u->a - formats);
-        if (u->scale || u->a != u->b || u->a->special == SPECIAL_INTEGER) continue;
+        if (u->scale || u->a != u->b || u->a->special == SPECIAL_INTEGER ||
+            u->a->bits < shortest)
+            continue;
         if (!(checked & bit) && format_has_all(u->a, sample->a, of_a) &&
             format_has_all(u->a, sample->b, of_b))
             p.fits |= bit;
@@ -115,12 +137,15 @@ static int shape_cost(const struct prior *p, const struct contender *c)
 }
 
 /* Operands with no more bits than A and B need.  If A and B have to be rounded, recipes
-   that name the rounding come before recipes that use the rounding of the unit. */
+   that name the rounding come before recipes that use the rounding of the unit, in the
+   longest format. */
 static int operand_cost(const struct prior *p, const struct contender *c)
 {
-    enum { ROUNDED = 100 };
+    enum { ROUNDED = 1 << 14 };
     const struct bitcut_format *const f = c->x->plan.split_a.part[0].format;
-    return fits(p, f) ? bits_of(f) : ROUNDED + !c->x->gemm.recipe->split;
+    return fits(p, f)                 ? bits_of(f)
+           : c->x->gemm.recipe->split ? ROUNDED
+                                      : 2 * ROUNDED - bits_of(f);
 }
 
 /* Changes of the recipe, in addition to those that were given. */
@@ -176,6 +201,11 @@ int prior_compare(const struct prior *p, struct contender first, struct contende
         if (apart) return apart;
     }
     return 0;
+}
+
+bool prior_shows_short(const struct prior *p)
+{
+    return p->bits < bits_of(&formats[FORMAT_F32]);
 }
 
 bool prior_is_default(const struct prior *p, const struct candidate *x)

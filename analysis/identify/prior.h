@@ -10,8 +10,9 @@
 /* What is known of the problem. */
 struct prior {
     bool vector;   /* D has one row or one column */
-    uint64_t fits; /* formats that contain all of A and B in the sample, as bits */
-    int bits;      /* bits of the shortest such format of a unit's operands */
+    uint64_t fits; /* formats that contain all of A and B in the sample, as bits;
+                      integers are in all formats, so they show no format below 16 bits */
+    int bits; /* size of the shortest such format of a unit's operands, see prior.c */
 };
 
 struct prior prior_of(const struct block *sample);
@@ -26,6 +27,9 @@ struct contender {
 
 /* Negative: the first is likelier; positive: the second is; 0: neither. */
 int prior_compare(const struct prior *p, struct contender first, struct contender second);
+
+/* Whether A and B fit a format of operands that is shorter than FP32. */
+bool prior_shows_short(const struct prior *p);
 
 /* Whether a recipe and unit are what a library computes by default for such operands. */
 bool prior_is_default(const struct prior *p, const struct candidate *x);

@@ -487,19 +487,43 @@ static bool try_likely(struct walk *w, explain_accept *accept, void *context)
     return found;
 }
 
-/* Whether an unchanged hypothesis is accepted: first what libraries compute by default.
-   Results in a short format do not distinguish hypotheses well, so that the sums of a
-   library in another order come before hypotheses that are unlikely. */
+/* Whether a hypothesis is what libraries compute by default, on a recorded unit if there
+   are any. */
+static bool is_conclusive(const struct walk *w, const struct hypothesis *h)
+{
+    const struct space *const space = w->s->space;
+    struct candidate x;
+    bool any = false, own = false;
+    for (size_t i = 0; i < w->bases; i++) {
+        any |= w->basis[i].recorded && space->unit[w->basis[i].h.at[AXIS_UNIT]]->k > 1;
+        own |= w->basis[i].recorded && w->basis[i].h.at[AXIS_UNIT] == h->at[AXIS_UNIT];
+    }
+    return (own || !any) && candidate_make(&x, space, *h) &&
+           prior_is_default(w->s->prior, &x);
+}
+
+/* Whether an unchanged hypothesis is accepted.  Results in a short format do not
+   distinguish hypotheses well, so that the sums of a library in another order are tried
+   before an unlikely hypothesis is named. */
 static bool try_unchanged(struct walk *w, explain_accept *accept, void *context)
 {
     struct search *const s = w->s;
     const struct finding *const f = accepted(s, accept, context, 0);
-    struct candidate x;
     if (!f) return false;
     if (s->space->format != &formats[FORMAT_F32] && !s->as_they_are &&
-        !(candidate_make(&x, s->space, f->h) && prior_is_default(s->prior, &x)))
+        !is_conclusive(w, &f->h))
         try_likely(w, accept, context);
     return true;
+}
+
+/* Orders that the rounding errors suggest are those of scalars: they come first if A and
+   B need FP32. */
+static bool try_orders_of_default(struct walk *w, explain_accept *accept, void *context)
+{
+    const bool first = prior_shows_short(w->s->prior);
+    return (first && try_likely(w, accept, context)) ||
+           try_suggested(w, accept, context) ||
+           (!first && try_likely(w, accept, context));
 }
 
 static void try_all(struct walk *w, explain_accept *accept, void *context)
@@ -508,7 +532,7 @@ static void try_all(struct walk *w, explain_accept *accept, void *context)
     s->cut_short = !measure_bases(w);
     bases_sort(w);
     if (try_unchanged(w, accept, context) || s->as_they_are || s->dull) return;
-    if (try_suggested(w, accept, context) || try_likely(w, accept, context) ||
+    if (try_orders_of_default(w, accept, context) ||
         (s->settled && s->settled(s, context)) || try_nearly_right(w, accept, context))
         return;
     bases_mark_first(w);

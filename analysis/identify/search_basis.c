@@ -156,15 +156,19 @@ static bool is_likelier(const struct walk *w, const struct basis *x,
 static bool is_default(const struct walk *w, const struct basis *b)
 {
     struct candidate x;
-    return !b->far && !b->off && !b->h.at[AXIS_FAULT] && b->recorded &&
+    return !b->far && !b->off && !b->h.at[AXIS_FAULT] &&
            candidate_make(&x, w->s->space, b->h) && prior_is_default(w->s->prior, &x);
 }
 
 size_t bases_bring_likely(struct walk *w)
 {
     size_t count = 0;
+    bool recorded = false;
     for (size_t i = 0; i < w->bases; i++)
-        if (is_default(w, &w->basis[i])) bring(w, count++, i);
+        recorded |= w->basis[i].recorded && is_default(w, &w->basis[i]);
+    for (size_t i = 0; i < w->bases; i++)
+        if (w->basis[i].recorded == recorded && is_default(w, &w->basis[i]))
+            bring(w, count++, i);
     for (size_t i = 1; i < count; i++)
         for (size_t j = i; j > 0 && is_likelier(w, &w->basis[j], &w->basis[j - 1]); j--)
             bring(w, j - 1, j);

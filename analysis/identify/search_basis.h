@@ -31,9 +31,9 @@ void bases_mark_first(struct walk *w);
 /* Move some bases to the front.  Returns their number.
    - nearest: those of the nearest findings that give at least `least` outputs.
    - kinds: the nearest of similar bases.
-   - likely: what libraries compute by default for such operands, at most BASES_LIKELY,
-     the likeliest first. */
-enum { BASES_LIKELY = 4 };
+   - likely: what libraries compute by default for such operands, on recorded units if
+     there are any, at most BASES_LIKELY, the likeliest first. */
+enum { BASES_LIKELY = 8 };
 size_t bases_bring_nearest(struct walk *w, size_t least);
 size_t bases_bring_kinds(struct walk *w);
 size_t bases_bring_likely(struct walk *w);
