@@ -22,6 +22,7 @@ struct explain_options {
     int threads;
     const struct progress *progress;
     const struct gemm_offload *offload; /* struct gemm_options */
+    const struct chip *chip;        /* of the caller's options: struct problem has it */
     const struct explanation *like; /* the explanation of another D of the same A, B and
                                        C, or NULL. Its hypothesis is tried first; if it
                                        gives the whole sample, nothing else is tried */

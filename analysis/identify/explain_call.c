@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Explaining a result of a caller, as declared in lib/bitcut.h. */
 #include "analysis/identify/integers.h"
+#include "emu/unit.h"
+#include "lib/base/table.h"
 #include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
 
@@ -27,10 +29,13 @@ static enum bitcut_status take_options(struct explain_options *to,
     if (threads < 0 || !(o.seconds >= 0) || !(o.effort >= 0))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "threads, seconds and effort must not be negative");
+    const struct chip *const chip = o.chip ? table_find(TABLE(chips), o.chip) : NULL;
+    if (o.chip && !chip) return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown chip");
     *to = (struct explain_options){ .samples = o.samples ? o.samples : 4096,
                                     .effort = o.effort,
                                     .seconds = o.seconds,
                                     .seed = o.seed,
+                                    .chip = chip,
                                     .threads = threads,
                                     .progress = progress_of_thread() };
     return BITCUT_OK;
@@ -231,6 +236,9 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
     if (status == BITCUT_OK) status = check_gemm(&q, &g, &f);
+    if (status == BITCUT_OK && o.chip && g.unit)
+        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "a GEMM with a unit has no chip");
+    if (status == BITCUT_OK) q.chip = o.chip;
     hostfp_enter(&saved); /* host doubles decide what is tried */
     if (status == BITCUT_OK) status = explain_gemm(report, found, q, &g, &o, &f);
     hostfp_leave(&saved);

@@ -1097,7 +1097,7 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
              a: A, (m, k) or (count, m, k)
              b: B, (k, n) or (count, k, n)
              recipe: the only recipe to try; None: all
-             unit: the only unit to try; None: all
+             unit: the only unit to try, or a chip, all of whose units are tried; None: all
              samples: number of outputs to search on; 0: 4096
              effort: factor of the work of the search, and of the comparison
              seconds: time limit of the search, and again of the comparison; 0: none, so that the answer
@@ -1114,12 +1114,14 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
     >>> bitcut.explain(d, a, b).found
     True
     """
-    p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d, needs=(),
+    chip = unit if unit in [row["name"] for row in _read("chips")] else None
+    p = _problem(a, b, {"recipe": recipe, "unit": None if chip else unit, **given}, d=d, needs=(),
                  how=("recipe", "unit", "epilogue", "start", "scaling"))
     options, found, g = fresh(ExplainOptions), fresh(_Explanation), fresh_gemm()
     options.samples = integer(samples, "samples", DIMENSION_MAX)
     options.effort, options.seconds = real(effort, "effort"), real(seconds, "seconds")
     options.seed = integer(seed, "seed", SEED_MAX)
+    if chip: options.chip = chip.encode()
     compute(lib.bitcut_explain, byref(found), byref(g), byref(p.struct), byref(options),
             _threads(threads), keep=(p, found, g, options))
     parts = values(found)

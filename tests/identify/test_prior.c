@@ -251,4 +251,44 @@ START_TEST(describes_operands)
 }
 END_TEST
 
-TEST_MAIN("prior", finds_orders_of_libraries, names_the_likeliest, describes_operands)
+/* --- chips ------------------------------------------------------------------------ */
+
+/* Units of a chip are found by its name: not only the first for the operands, and none of
+   another chip that computes the same. */
+START_TEST(tries_all_units_of_a_chip)
+{
+    static const struct {
+        const char *chip, *unit;
+    } of[] = { { "h100", "hopper/mma.m16n8k8.f32.f16" },
+               { "h100", "hopper/mma.m16n8k16.f16.f16" },
+               { "a100", "ampere/mma.m16n8k8.f32.f16" },
+               { "a100", "ampere/mma.m16n8k16.f32.f16" } };
+    static struct drawn x;
+    uint64_t rng = test_seed();
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const struct bitcut_explain_options o = { .size = sizeof o, .chip = of[i].chip };
+        struct bitcut_explanation r = { .size = sizeof r };
+        struct bitcut_gemm found;
+        char why[BITCUT_TEXT_MAX] = "";
+        draw(&x, &rng, 200, 10);
+        x.g.recipe = bitcut_recipe_find("plain");
+        x.g.unit = bitcut_unit_find(of[i].unit, NULL);
+        compute(&x);
+        bitcut_gemm_init(&found, sizeof found);
+        ck_assert(bitcut_explain(&r, &found, &x.g, &o, 0, why) == BITCUT_BAD_ARGUMENT);
+        x.g.unit = NULL;
+        ck_assert(bitcut_explain(&r, &found, &x.g, &o, 0, why) == BITCUT_OK);
+        /* two steps of 8 products are the same as one of 16 on some chips */
+        const size_t architecture = strcspn(of[i].unit, "/");
+        ck_assert_msg(r.found && !strncmp(bitcut_unit_name(found.unit), of[i].unit,
+                                          architecture + 1) &&
+                          (i >= 2 || found.unit == bitcut_unit_find(of[i].unit, NULL)),
+                      "%s: %s", of[i].unit, r.text);
+    }
+    const struct bitcut_explain_options o = { .size = sizeof o, .chip = "h101" };
+    ck_assert(bitcut_explain(NULL, NULL, &x.g, &o, 0, NULL) == BITCUT_BAD_ARGUMENT);
+}
+END_TEST
+
+TEST_MAIN("prior", finds_orders_of_libraries, names_the_likeliest, describes_operands,
+          tries_all_units_of_a_chip)
