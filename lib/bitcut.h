@@ -1074,6 +1074,8 @@ struct bitcut_explain_options {
     uint64_t seed;  /* seed of the sample of outputs                                    */
     /* Since size 2: */
     double effort;  /* factor of the work of the search, and of comparing all of D; 0: 1 */
+    const char *chip; /* a chip of `bitcut list chips`: only its units, and units of no
+                         hardware, are tried; NULL: all.  A GEMM with a unit has none      */
 };
 
 /* Characters of the sentence of an explanation, with the final 0. */

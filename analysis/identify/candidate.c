@@ -260,6 +260,14 @@ double candidate_work(const struct candidate *x, size_t outputs, size_t k)
     return EACH + products * (x->slipped ? SLOW : 1);
 }
 
+/* About 4 log2(1 + x), in integers. */
+static uint64_t log_of(uint64_t x)
+{
+    const uint64_t y = 4 * (x + 1);
+    const int bits = 63 - __builtin_clzll(y);
+    return 4 * (uint64_t)(bits - 2) + (y >> (bits - 2) & 3);
+}
+
 static int compare_parts(const void *x, const void *y)
 {
     const uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
@@ -282,13 +290,15 @@ struct nearness candidate_match(const struct candidate *x, const struct space *s
                                       .scratch = memory ? &memory->scratch : NULL };
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
     const size_t count = b->rows * b->cols;
-    struct nearness near = { 0, INFINITY, candidate_work(x, count, b->k) };
+    struct nearness near = { 0, INFINITY, candidate_work(x, count, b->k), UINT64_MAX };
     if (candidate_run(scratch, x, s, b, &one, NULL) != BITCUT_OK) return near;
+    near.misfit = 0;
     for (size_t i = 0; i < count; i++) {
         const int64_t apart =
             format_along_line(f32, scratch[i]) - format_along_line(f32, b->d[i]);
         near.matched += scratch[i] == b->d[i];
         scratch[i] = (uint32_t)(apart < 0 ? -apart : apart);
+        near.misfit += log_of(scratch[i]);
     }
     qsort(scratch, count, sizeof *scratch, compare_parts);
     near.distance = scratch[count / 2];

@@ -4,6 +4,7 @@
 #include "analysis/identify/distinguishing_output.h"
 #include "analysis/identify/find.h"
 #include "analysis/identify/integers.h"
+#include "analysis/identify/operand_sentence.h"
 #include "analysis/identify/quick_check.h"
 #include "analysis/identify/region.h"
 #include "lib/base/clock.h"
@@ -205,16 +206,17 @@ static enum bitcut_status take_screen(struct block *to, const struct ladder_repo
                                       const struct problem *q, uint64_t seed,
                                       struct fault *f)
 {
-    enum { WIDE = 512 };
+    enum { WIDE = 512, ROWS_MAX = 4 };
     const bool is_short = problem_is_short(q);
-    size_t col[SCREEN_COLS];
+    const size_t wanted = smaller(screen_cols(q), ROWS_MAX * SCREEN_COLS);
+    size_t col[ROWS_MAX * SCREEN_COLS];
     struct block wide;
     enum bitcut_status status =
         ladder_take(is_short ? &wide : to, l, q, screen_rows(q),
-                    is_short ? WIDE : SCREEN_COLS, seed, STREAM_SCREEN, f);
+                    is_short ? WIDE : wanted, seed, STREAM_SCREEN, f);
     if (status != BITCUT_OK || !is_short) return status;
     const size_t cols =
-        quick_check_ties(col, SCREEN_COLS, &wide, q->format, q->alpha, q->beta);
+        quick_check_ties(col, wanted, &wide, q->format, q->alpha, q->beta);
     for (size_t j = 0; j < cols; j++) col[j] = wide.col[col[j]];
     status =
         cols ? block_take(to, q, wide.row, wide.rows, col, cols, f)
@@ -366,6 +368,7 @@ static void conclude(struct explanation *e)
     memcpy(a->within, e->ladder.within, sizeof a->within);
     a->matched = e->best.matched;
     a->sampled = e->best.sampled;
+    operands_describe(e->operands, sizeof e->operands, e);
     explain_describe(a->text, e);
 }
 

@@ -22,6 +22,7 @@ struct explain_options {
     int threads;
     const struct progress *progress;
     const struct gemm_offload *offload; /* struct gemm_options */
+    const struct chip *chip;        /* of the caller's options: struct problem has it */
     const struct explanation *like; /* the explanation of another D of the same A, B and
                                        C, or NULL. Its hypothesis is tried first; if it
                                        gives the whole sample, nothing else is tried */
@@ -42,7 +43,8 @@ enum {
     PARTS_MAX = 4,
     SENTENCE_MAX = 1000,
     CHANGES_MAX = 600,
-    LIST_MAX = 120
+    LIST_MAX = 120,
+    OPERANDS_TEXT_MAX = 300
 };
 
 /* A hypothesis and its agreement with D. */
@@ -50,6 +52,7 @@ struct verdict {
     struct hypothesis h;
     struct candidate x;
     size_t matched, sampled; /* outputs of the sample with the same bits */
+    bool stored;             /* as in struct contender */
 };
 
 /* The result.  For each list there is the number of stored entries, and the total number.
@@ -79,6 +82,8 @@ struct explanation {
     double distance[RECIPES_MAX]; /* struct search: distance of each unchanged recipe, by
                                      position */
     double seconds;               /* time that the search took */
+    char operands[OPERANDS_TEXT_MAX]; /* what the hypothesis makes of A and B; "": nothing
+                                       */
     bool is_batch;   /* `answer` is about all GEMMs; all other members describe */
     size_t searched; /* GEMM `searched` */
     char given[LIST_MAX], others[LIST_MAX]; /* GEMMs that the hypothesis gives, and the

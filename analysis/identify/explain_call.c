@@ -2,6 +2,8 @@
 /* Explaining a result of a caller, as declared in lib/bitcut.h. */
 #include "analysis/identify/integers.h"
 #include "analysis/identify/result_pair.h"
+#include "emu/unit.h"
+#include "lib/base/table.h"
 #include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
 
@@ -28,10 +30,13 @@ static enum bitcut_status take_options(struct explain_options *to,
     if (threads < 0 || !(o.seconds >= 0) || !(o.effort >= 0))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "threads, seconds and effort must not be negative");
+    const struct chip *const chip = o.chip ? table_find(TABLE(chips), o.chip) : NULL;
+    if (o.chip && !chip) return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown chip");
     *to = (struct explain_options){ .samples = o.samples ? o.samples : 4096,
                                     .effort = o.effort,
                                     .seconds = o.seconds,
                                     .seed = o.seed,
+                                    .chip = chip,
                                     .threads = threads,
                                     .progress = progress_of_thread() };
     return BITCUT_OK;
@@ -39,14 +44,16 @@ static enum bitcut_status take_options(struct explain_options *to,
 
 /* Check a GEMM; *q has what is told of it, and g the steps that it leaves open. */
 static enum bitcut_status check_gemm(struct problem *q, struct bitcut_gemm *g,
-                                     struct fault *f)
+                                     const struct chip *chip, struct fault *f)
 {
     if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
     struct bitcut_gemm told = *g; /* zero points of integers: integers_take() */
     if (format_is_integer(matrix_format(&g->d))) told.zero_a = told.zero_b = 0;
-    *q = (struct problem){ .unit = g->unit };
+    if (chip && g->unit)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "a GEMM with a unit has no chip");
+    *q = (struct problem){ .unit = g->unit, .chip = chip };
     const enum bitcut_status status = problem_tell(q, &told, f);
     if (status != BITCUT_OK) return status;
     if (problem_is_told(q)) {
@@ -275,7 +282,7 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
     enum bitcut_status status = check_places(report, found, &f);
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
-    if (status == BITCUT_OK) status = check_gemm(&q, &g, &f);
+    if (status == BITCUT_OK) status = check_gemm(&q, &g, o.chip, &f);
     hostfp_enter(&saved); /* host doubles decide what is tried */
     if (status == BITCUT_OK) status = explain_gemm(report, found, &q, &g, &o, &f);
     hostfp_leave(&saved);
@@ -346,7 +353,7 @@ enum bitcut_status bitcut_explain_pair(struct bitcut_result_pair *pair,
         status = check_places(report ? report[i] : NULL, found ? found[i] : NULL, &f);
         if (status == BITCUT_OK) status = gemm_take(&g[i], gemm, &f);
         if (status == BITCUT_OK && i) g[i].d = *second;
-        if (status == BITCUT_OK) status = check_gemm(&q[i], &g[i], &f);
+        if (status == BITCUT_OK) status = check_gemm(&q[i], &g[i], o.chip, &f);
     }
     if (status == BITCUT_OK) status = check_pair(q, g, &f);
     hostfp_enter(&saved); /* host doubles decide what is tried */

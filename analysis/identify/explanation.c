@@ -125,6 +125,11 @@ static void write_changes(char *text, size_t size, const void *answer)
     verdict_describe(text, smaller(size, CHANGES_MAX), &e->best, &e->space);
 }
 
+static void write_operands(char *text, size_t size, const void *answer)
+{
+    text_add(text, size, "%s", ((const struct explanation *)answer)->operands);
+}
+
 static void write_placed(char *text, size_t size, const void *placed)
 {
     const struct ranked *const p = placed;
@@ -151,6 +156,8 @@ const struct record_field explain_best_fields[] = {
                                               "null"),
     RECORD_SENTENCE(write_order, "order", "its order of k, in the notation of --split-k "
                                           "and --order"),
+    RECORD_SENTENCE(write_operands, "operands", "what it makes of A and B before it multiplies them, "
+                                                "or null: they are used whole"),
     OF_ALL(answer.fault, "fault", "", "the name of the fault, or null"),
     OF_ALL(answer.matched, "matched", "", "outputs of the sample that this GEMM gives"),
     OF_ALL(answer.sampled, "sampled", "", "outputs of the sample"),
@@ -432,6 +439,7 @@ static void describe_next(char *text, size_t size, const void *answer)
 
 const struct record_line explain_lines[] = {
     { .label = LABEL_VERDICT, .describe = explain_describe_verdict },
+    { .label = "operands", .describe = write_operands },
     { .label = "findings", .describe = describe_findings },
     { .label = "diagnosis", .describe = describe_diagnosis },
     { .label = "next step", .describe = describe_next },

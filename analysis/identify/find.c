@@ -3,6 +3,7 @@
 
 #include "analysis/identify/distinguishing_output.h"
 #include "analysis/identify/fault.h"
+#include "analysis/identify/prior.h"
 #include "lib/base/size.h"
 
 #include <math.h>
@@ -43,31 +44,45 @@ struct confirmation {
     struct search *s;              /* NULL: no search is in progress */
     struct distinguishing telling; /* outputs by which hypotheses were refused */
     size_t enough;                 /* number of them from which they form a new screen */
-    unsigned fits,
-        checked; /* formats that contain all of A and B in the sample, as bits */
+    struct prior prior;
 };
 
-/* Whether a format contains all of A and B in the sample. */
-static bool has_operands(struct confirmation *c, const struct bitcut_format *f)
+/* Outputs of the sample that a candidate gives, rounded to the format of the space. */
+static size_t count_matched(const struct confirmation *c, const struct candidate *x,
+                            const struct space *s)
 {
-    const struct block *const b = c->sample;
-    const unsigned bit = 1u << (f - formats);
-    if (!(c->checked & bit) && format_has_all(f, b->a, b->rows * b->k) &&
-        format_has_all(f, b->b, b->k * b->cols))
-        c->fits |= bit;
-    c->checked |= bit;
-    return c->fits & bit;
+    const size_t count = c->sample->rows * c->sample->cols;
+    size_t matched = 0;
+    if (candidate_run(c->scratch, x, s, c->sample, &c->all, NULL) == BITCUT_OK)
+        for (size_t i = 0; i < count; i++) matched += c->scratch[i] == c->sample->d[i];
+    return matched;
+}
+
+/* Whether D has its format only because that contains all of D, and a candidate that
+   gives D does so only by the rounding to it. */
+static bool is_stored(const struct confirmation *c, const struct candidate *x)
+{
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    struct space unrounded = c->e->space;
+    unrounded.format = f32;
+    return problem_infers_format(&c->e->q) &&
+           count_matched(c, x, &unrounded) < c->sample->rows * c->sample->cols;
 }
 
 /* Computes the hypothesis into c->scratch. */
 static struct verdict judge(const struct confirmation *c, struct hypothesis h)
 {
-    const size_t count = c->sample->rows * c->sample->cols;
-    struct verdict v = { .h = h, .sampled = count };
-    if (candidate_make(&v.x, &c->e->space, h) &&
-        candidate_run(c->scratch, &v.x, &c->e->space, c->sample, &c->all, NULL) ==
-            BITCUT_OK)
-        for (size_t i = 0; i < count; i++) v.matched += c->scratch[i] == c->sample->d[i];
+    struct verdict v = { .h = h, .sampled = c->sample->rows * c->sample->cols };
+    if (!candidate_make(&v.x, &c->e->space, h)) return v;
+    v.matched = count_matched(c, &v.x, &c->e->space);
+    return v;
+}
+
+/* The same, and how its sums become D. */
+static struct verdict judge_stored(const struct confirmation *c, struct hypothesis h)
+{
+    struct verdict v = judge(c, h);
+    v.stored = v.matched == v.sampled && is_stored(c, &v.x);
     return v;
 }
 
@@ -86,14 +101,6 @@ static bool confirm(void *context, const struct finding *f)
     return false;
 }
 
-/* Whether a hypothesis is a recipe on a unit without any change. */
-static bool is_unchanged(const struct hypothesis *h)
-{
-    bool changed = false;
-    for (int i = AXIS_UNIT + 1; i < AXES; i++) changed |= h->at[i] != 0;
-    return !changed;
-}
-
 /* Whether a hypothesis is the recipe on the unit that were said to have computed D. */
 static bool is_said(const struct confirmation *c, const struct verdict *v)
 {
@@ -101,36 +108,37 @@ static bool is_said(const struct confirmation *c, const struct verdict *v)
     return said && v->x.gemm.recipe == said->recipe && v->x.gemm.unit == said->unit;
 }
 
-/* Which of two hypotheses with the same results is reported: the GEMM that was said to
-   have computed D; then a recipe without any change before a changed one; then the
-   simplest, that with the fewest products.  Among these, units
-   recorded on hardware come first, then definitions, then units that were never run here.
-   Then the unit whose operands have no more bits than A and B need.  If A and B have to
-   be rounded, recipes that name the rounding, such as those of libraries, come before
-   recipes that use the rounding of the unit. */
-static int rank(struct confirmation *c, const struct verdict *v)
+/* Whether the first of two hypotheses with the same results comes before the second: the
+   GEMM that was said to have computed D; then the likelier one. */
+static bool comes_before(const struct confirmation *c, const struct verdict *x,
+                         const struct verdict *y)
 {
-    const enum evidence e = v->x.gemm.unit->evidence;
-    const struct bitcut_format *f = v->x.plan.split_a.part[0].format;
-    return (is_said(c, v) ? -100000
-                          : 20000 * !is_unchanged(&v->h) + 1000 * v->x.plan.terms) +
-           100 * (e == EVIDENCE_RECORDED     ? 0
-                  : e == EVIDENCE_DEFINITION ? 1
-                                             : 2) +
-           (has_operands(c, f)        ? f->fraction_bits
-            : v->x.gemm.recipe->split ? 98
-                                      : 99);
+    const bool of_x = is_said(c, x), of_y = is_said(c, y);
+    if (of_x != of_y) return of_x;
+    return prior_compare(&c->prior, (struct contender){ &x->x, &x->h, x->stored },
+                         (struct contender){ &y->x, &y->h, y->stored }) < 0;
 }
 
+/* Add a hypothesis to the best one and its equals, of which the likeliest are kept, in
+   order. */
 static void add_equal(struct confirmation *c, struct verdict v)
 {
     struct explanation *const e = c->e;
-    if (rank(c, &v) < rank(c, &e->best)) {
+    const size_t kept = smaller(e->equals, EQUALS_MAX);
+    bool known = !memcmp(&v.h, &e->best.h, sizeof v.h);
+    for (size_t i = 0; i < kept; i++) known |= !memcmp(&v.h, &e->equal[i].h, sizeof v.h);
+    if (known) return;
+    size_t at = kept;
+    e->equals++;
+    if (comes_before(c, &v, &e->best)) {
         const struct verdict other = e->best;
         e->best = v;
         v = other;
     }
-    if (e->equals++ < EQUALS_MAX) e->equal[e->equals - 1] = v;
+    if (at == EQUALS_MAX && !comes_before(c, &v, &e->equal[--at])) return;
+    for (; at > 0 && comes_before(c, &v, &e->equal[at - 1]); at--)
+        e->equal[at] = e->equal[at - 1];
+    e->equal[at] = v;
 }
 
 /* If there was a stop before anything was confirmed: the nearest hypothesis on the
@@ -153,10 +161,11 @@ static void compare_findings(struct confirmation *c, const struct search *s)
     const size_t outputs = s->screen->rows * s->screen->cols;
     const struct hypothesis first = e->best.h;
     if (progress_stopped(s->progress)) take_screened(e, s);
+    if (all) e->best.stored = is_stored(c, &e->best.x);
     for (size_t i = 0; i < s->count && !progress_stopped(s->progress) &&
                        (all ? s->found[i].matched == outputs : i < 64);
          i++) {
-        const struct verdict v = judge(c, s->found[i].h);
+        const struct verdict v = judge_stored(c, s->found[i].h);
         const bool same = !memcmp(&v.h, &first, sizeof v.h);
         if (all && !same && v.matched == v.sampled) add_equal(c, v);
         if (!all && (v.matched > e->best.matched || !e->best.sampled)) e->best = v;
@@ -189,12 +198,13 @@ static bool agrees_in_cells(const struct block *b, const uint32_t *d)
 }
 
 /* The same for columns, or for rows: most agree completely, and in the others most
-   outputs differ. */
+   outputs differ.  Lines of few outputs say nothing: two correct orders agree there, too. */
 static bool agrees_in_lines(const struct block *b, const uint32_t *d, bool columns)
 {
-    enum { SHARE = 3 };
+    enum { SHARE = 3, EACH_MIN = 4 };
     const size_t lines = columns ? b->cols : b->rows, each = columns ? b->rows : b->cols;
     size_t agree = 0, differ = 0;
+    if (each < EACH_MIN) return false;
     for (size_t line = 0; line < lines; line++) {
         size_t count = 0;
         for (size_t i = 0; i < each; i++) {
@@ -268,15 +278,15 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
 {
     struct search *const s = calloc(1, sizeof *s);
     struct effort unlimited = effort_of(INFINITY, 0);
-    struct confirmation c = { .e = e,
-                              .sample = sample,
-                              .all = { .threads = o->threads,
-                                       .progress = o->progress,
-                                       .offload = o->offload },
-                              .scratch = memory_allocate(sample->rows,
-                                                         sample->cols * sizeof(uint32_t)),
-                              .s = s,
-                              .enough = TELLING_MAX / 2 };
+    struct confirmation c = {
+        .e = e,
+        .sample = sample,
+        .all = { .threads = o->threads, .progress = o->progress, .offload = o->offload },
+        .scratch = memory_allocate(sample->rows, sample->cols * sizeof(uint32_t)),
+        .s = s,
+        .prior = prior_of(sample),
+        .enough = TELLING_MAX / 2
+    };
     enum bitcut_status status = BITCUT_NO_MEMORY;
     if (s && c.scratch) {
         *s = (struct search){ .space = &e->space,
@@ -284,6 +294,7 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
                               .base = base,
                               .effort = effort ? effort : &unlimited,
                               .as_they_are = !effort,
+                              .prior = &c.prior,
                               .threads = o->threads,
                               .settled = base ? NULL : is_right_in_part,
                               .progress = o->progress };
@@ -317,13 +328,13 @@ enum bitcut_status explain_find_like(struct explanation *e, const struct block *
                                      const struct explain_options *o, struct fault *f)
 {
     const struct explanation *const like = o->like;
-    struct confirmation c = { .e = e,
-                              .sample = sample,
-                              .all = { .threads = o->threads,
-                                       .progress = o->progress,
-                                       .offload = o->offload },
-                              .scratch = memory_allocate(
-                                  sample->rows, sample->cols * sizeof(uint32_t)) };
+    struct confirmation c = {
+        .e = e,
+        .sample = sample,
+        .prior = prior_of(sample),
+        .all = { .threads = o->threads, .progress = o->progress, .offload = o->offload },
+        .scratch = memory_allocate(sample->rows, sample->cols * sizeof(uint32_t))
+    };
     if (!c.scratch)
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the search");
     for (size_t i = 0; i <= smaller(like->equals, EQUALS_MAX) && like->best.sampled &&
@@ -331,7 +342,7 @@ enum bitcut_status explain_find_like(struct explanation *e, const struct block *
          i++) {
         struct hypothesis h = i ? like->equal[i - 1].h : like->best.h;
         if (!hypothesis_carry(&h, &e->space, &like->space)) continue;
-        const struct verdict v = judge(&c, h);
+        const struct verdict v = judge_stored(&c, h);
         e->answer.tried++;
         if (v.matched < v.sampled) continue;
         if (e->answer.complete) add_equal(&c, v);

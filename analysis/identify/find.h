@@ -5,12 +5,20 @@
 
 #include "analysis/identify/explain.h"
 
-/* The outputs on which every hypothesis is tried; fewer rows if sums are long. */
+/* The outputs on which every hypothesis is tried; fewer rows if sums are long, and more of
+   them if rows are short, or more columns if there are few rows. */
 enum { SCREEN_COLS = 16, STREAM_SCREEN = 10, STREAM_SAMPLE = 20 };
 
 static inline size_t screen_rows(const struct problem *q)
 {
-    return problem_k(q) > 1024 ? 2 : 4;
+    const size_t rows = problem_k(q) > 1024 ? 2 : 4, n = problem_n(q);
+    return n < SCREEN_COLS && n ? rows * SCREEN_COLS / n : rows;
+}
+
+static inline size_t screen_cols(const struct problem *q)
+{
+    const size_t rows = screen_rows(q), m = problem_m(q);
+    return m < rows && m ? SCREEN_COLS * rows / m : SCREEN_COLS;
 }
 
 /* Rows and columns of part of D. */

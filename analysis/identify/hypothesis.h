@@ -254,6 +254,8 @@ struct nearness {
     size_t matched;  /* outputs with the same bits */
     double distance; /* median distance of the other outputs, in ulps of FP32 */
     double work;     /* work of computing them (effort.h) */
+    uint64_t misfit; /* sum of 4 log2 of the distances, about: small ones count as much as
+                        large ones */
 };
 
 /* The work of computing `outputs` outputs of a candidate, about: every product of parts,

@@ -88,6 +88,12 @@ static inline bool problem_is_short(const struct problem *q)
     return q->format != &formats[FORMAT_F32];
 }
 
+/* Whether D is short only because a shorter format contains all of D. */
+static inline bool problem_infers_format(const struct problem *q)
+{
+    return problem_is_short(q) && (!q->d.format || q->d.format == &formats[FORMAT_F32]);
+}
+
 /* Whether the sizes match for the matrices as they are read. */
 bool problem_fits(const struct problem *q);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/identify/search.h"
 
+#include "analysis/identify/order_skeleton.h"
 #include "analysis/identify/order_suggestion.h"
+#include "analysis/identify/search_basis.h"
 #include "analysis/identify/search_stage.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
@@ -47,19 +49,6 @@ static void keep_near(struct search *s, struct finding now)
 }
 
 /* --- trying ----------------------------------------------------------------------- */
-
-enum { BLOCKS = 2 }; /* a few outputs, and the screen */
-
-/* State of the search through levels. */
-struct walk {
-    struct search *s;
-    struct basis *basis; /* the nearest first */
-    size_t bases;
-    int level;
-    struct block few;                /* a few outputs of the screen */
-    uint32_t *scratch;               /* space for each thread */
-    struct candidate_memory *memory; /* the same, for both blocks */
-};
 
 static void walk_clear(struct walk *w, int threads)
 {
@@ -229,67 +218,6 @@ static bool measure_bases(const struct walk *w)
     return !over && !is_over(s, true);
 }
 
-/* Bases that are not far come first; among them recorded units, then the nearest. */
-static int nearer_basis(const void *x, const void *y)
-{
-    const struct basis *a = x, *b = y;
-    const struct hypothesis *g = &a->h, *h = &b->h;
-    if (a->far != b->far) return a->far - b->far;
-    if (!a->far && a->recorded != b->recorded) return b->recorded - a->recorded;
-    if (a->distance != b->distance) return a->distance < b->distance ? -1 : 1;
-    if (g->at[AXIS_RECIPE] != h->at[AXIS_RECIPE])
-        return g->at[AXIS_RECIPE] - h->at[AXIS_RECIPE];
-    return g->at[AXIS_UNIT] != h->at[AXIS_UNIT] ? g->at[AXIS_UNIT] - h->at[AXIS_UNIT]
-                                                : g->at[AXIS_FAULT] - h->at[AXIS_FAULT];
-}
-
-/* Sort the bases, the nearest first. */
-static void sort_bases(struct walk *w)
-{
-    struct search *const s = w->s;
-    size_t kept = 0;
-    for (size_t i = 0; i < w->bases; i++) {
-        const struct basis b = w->basis[i];
-        double *const least = &s->distance[b.h.at[AXIS_RECIPE]];
-        if (isnan(b.distance)) continue;
-        if (b.distance < *least) *least = b.distance;
-        double *const stands = &s->as_it_stands[b.h.at[AXIS_RECIPE]];
-        if (!b.h.at[AXIS_FAULT] && b.distance < *stands) *stands = b.distance;
-        w->basis[kept++] = b;
-    }
-    w->bases = kept;
-    for (size_t i = 0; i < kept; i++) {
-        struct basis *const b = &w->basis[i];
-        const struct bitcut_unit *u = s->space->unit[b->h.at[AXIS_UNIT]];
-        b->far = basis_is_far(s, b);
-        b->off = basis_is_off(s, b);
-        b->recorded = u->evidence == EVIDENCE_RECORDED || u->k == 1;
-    }
-    qsort(w->basis, kept, sizeof *w->basis, nearer_basis);
-}
-
-/* Every recipe on every unit, or the one base; each also with every fault that brings the
-   exact product nearer to D. */
-static bool list_bases(struct walk *w)
-{
-    const struct search *const s = w->s;
-    const size_t recipes_count = axes[AXIS_RECIPE].count(s->space),
-                 units_count = axes[AXIS_UNIT].count(s->space),
-                 right = s->base ? 1 : recipes_count * units_count;
-    w->bases = right * (1 + s->space->suggestions);
-    w->basis = memory_allocate(w->bases, sizeof *w->basis);
-    for (size_t i = 0; w->basis && i < w->bases; i++) {
-        struct hypothesis *const h = &w->basis[i].h;
-        const size_t of = i % right;
-        if (s->base) *h = *s->base;
-        else
-            *h = (struct hypothesis){ { [AXIS_RECIPE] = (uint16_t)(of / units_count),
-                                        [AXIS_UNIT] = (uint16_t)(of % units_count) } };
-        if (i >= right) h->at[AXIS_FAULT] = (uint16_t)s->space->suggested[i / right - 1];
-    }
-    return w->basis != NULL;
-}
-
 /* --- phases ----------------------------------------------------------------------- */
 
 /* The first finding that the caller accepts, from number `turn` on, or NULL.  Refused
@@ -354,75 +282,6 @@ static bool try_levels(struct walk *w, int from, int to, explain_accept *accept,
     return false;
 }
 
-/* Whether a hypothesis belongs to a basis. */
-static bool is_of(const struct basis *b, const struct hypothesis *h)
-{
-    const bool has_fault = b->h.at[AXIS_FAULT] != 0;
-    return b->h.at[AXIS_RECIPE] == h->at[AXIS_RECIPE] &&
-           b->h.at[AXIS_UNIT] == h->at[AXIS_UNIT] &&
-           (!has_fault || b->h.at[AXIS_FAULT] == h->at[AXIS_FAULT]);
-}
-
-enum { NEAREST = 16 };
-
-/* Move to the front the bases of the nearest findings that give at least this many
-   outputs of the screen.  Returns their number. */
-static size_t bring_forward(struct walk *w, size_t least)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < w->s->count && count < NEAREST; i++) {
-        const struct hypothesis *h = &w->s->found[i].h;
-        if (w->s->found[i].matched < least) break;
-        size_t at = 0;
-        while (at < w->bases && !is_of(&w->basis[at], h)) at++;
-        if (at == w->bases || at < count) continue;
-        const struct basis b = w->basis[at];
-        memmove(&w->basis[count + 1], &w->basis[count], (at - count) * sizeof *w->basis);
-        w->basis[count++] = b;
-    }
-    return count;
-}
-
-/* Whether two bases differ only in the rounding of their units and in the number of steps
-   that these add.  Units with one product are few, and whether the product is rounded
-   changes most outputs. */
-static bool alike(const struct walk *w, const struct basis *x, const struct basis *y)
-{
-    const struct bitcut_unit *const u = w->s->space->unit[x->h.at[AXIS_UNIT]],
-                                    *const v = w->s->space->unit[y->h.at[AXIS_UNIT]];
-    return x->h.at[AXIS_RECIPE] == y->h.at[AXIS_RECIPE] &&
-           x->h.at[AXIS_FAULT] == y->h.at[AXIS_FAULT] && u->k == v->k && u->k > 1 &&
-           u->a == v->a && u->c == v->c && unit_bits_retained(u) == unit_bits_retained(v);
-}
-
-/* Mark the nearest basis of each recipe, and of each fault, that accumulates in f32. */
-static void mark_first(struct walk *w)
-{
-    for (size_t i = 0; i < w->bases; i++) {
-        struct basis *const b = &w->basis[i];
-        b->first = w->s->space->unit[b->h.at[AXIS_UNIT]]->c == &formats[FORMAT_F32];
-        for (size_t j = 0; j < i && b->first; j++)
-            b->first = !(w->basis[j].first &&
-                         w->basis[j].h.at[AXIS_RECIPE] == b->h.at[AXIS_RECIPE] &&
-                         w->basis[j].h.at[AXIS_FAULT] == b->h.at[AXIS_FAULT]);
-    }
-}
-
-/* Move to the front the nearest of similar bases.  Returns their number. */
-static size_t bring_kinds(struct walk *w)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < w->bases; i++) {
-        size_t at = 0;
-        while (at < count && !alike(w, &w->basis[at], &w->basis[i])) at++;
-        if (at < count) continue;
-        const struct basis b = w->basis[i];
-        memmove(&w->basis[count + 1], &w->basis[count], (i - count) * sizeof *w->basis);
-        w->basis[count++] = b;
-    }
-    return count;
-}
-
 /* Whether a change brings its recipe so much nearer that another unit may be right. */
 static bool is_promising(const struct search *s, const struct finding *f)
 {
@@ -471,7 +330,7 @@ static bool try_nearly_right(struct walk *w, explain_accept *accept, void *conte
     struct search *const s = w->s;
     const size_t outputs = s->screen->rows * s->screen->cols;
     const bool tells = s->space->format == &formats[FORMAT_F32];
-    const size_t bases = tells ? bring_forward(w, outputs - outputs / 8) : 0;
+    const size_t bases = tells ? bases_bring_nearest(w, outputs - outputs / 8) : 0;
     for (int level = 1; level < LEVEL_PAIRS && bases && !s->cut_short; level++)
         if (level_is_quick(level) && try_level(w, level, bases, accept, context))
             return true;
@@ -532,23 +391,158 @@ static bool try_suggested(struct walk *w, explain_accept *accept, void *context)
     return false;
 }
 
+/* --- likely hypotheses ------------------------------------------------------------ */
+
+/* A skeleton and its distance from D. */
+struct skeleton {
+    size_t order;
+    uint64_t misfit;
+};
+
+static int compare_skeletons(const void *x, const void *y)
+{
+    const struct skeleton *a = x, *b = y;
+    if (a->misfit != b->misfit) return a->misfit < b->misfit ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Try the orders of the space from `from` on with a basis, on the whole screen. */
+static void measure_skeletons(const struct walk *w, struct skeleton *to,
+                              const struct basis *b, size_t from)
+{
+    struct search *const s = w->s;
+    const size_t count = s->space->orders - from;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_for(s->threads, count))
+    for (size_t i = 0; i < count; i++) {
+        struct hypothesis h = b->h;
+        struct candidate x;
+        h.at[AXIS_ORDER] = (uint16_t)(from + i);
+        to[i] = (struct skeleton){ from + i, UINT64_MAX };
+        if (is_over(s, false) || !candidate_make(&x, s->space, h)) continue;
+        const struct nearness near = match(w, &x, 1);
+        to[i].misfit = near.misfit;
+#pragma omp critical(explain_keep)
+        {
+            s->tried++;
+            s->effort->spent += near.work;
+            keep(s, (struct finding){ h, near.matched, w->level,
+                                      ((size_t)1 << SUGGESTED_FROM) + from + i,
+                                      near.distance, false });
+        }
+    }
+}
+
+/* Add the completions of the nearest skeletons to the space. */
+static bool add_completions(struct search *s, struct skeleton *all, size_t count)
+{
+    enum { NEAREST_SKELETONS = 8 };
+    struct bitcut_order order[COMPLETIONS_MAX];
+    bool enough = true;
+    qsort(all, count, sizeof *all, compare_skeletons);
+    for (size_t i = 0; i < smaller(count, NEAREST_SKELETONS) && enough; i++) {
+        const size_t more = skeleton_complete(order, &s->space->order[all[i].order],
+                                              s->space->k, s->space->format);
+        enough = explain_space_add_orders(s->space, order, more, NULL) == BITCUT_OK;
+    }
+    return enough;
+}
+
+/* Try skeletons with one basis, and the completions of the nearest ones. */
+static bool try_skeletons(struct walk *w, const struct basis *b, explain_accept *accept,
+                          void *context)
+{
+    struct search *const s = w->s;
+    const size_t from = s->space->orders, after = ((size_t)1 << SUGGESTED_FROM) + from;
+    struct order_list l = skeletons_list(
+        s->space->k, s->space->unit[b->h.at[AXIS_UNIT]]->k, s->space->format);
+    struct skeleton *const all = memory_allocate(l.count + 1, sizeof *all);
+    bool enough = all && !l.failed &&
+                  explain_space_add_orders(s->space, l.at, l.count, NULL) == BITCUT_OK;
+    free(l.at);
+    const size_t count = s->space->orders - from;
+    if (enough) measure_skeletons(w, all, b, from);
+    bool found = enough && accepted(s, accept, context, after);
+    if (enough && !found && !is_over(s, true) && add_completions(s, all, count)) {
+        try_orders(w, &b->h, from + count);
+        found = accepted(s, accept, context, after);
+    }
+    free(all);
+    return found;
+}
+
+/* Try the orders of libraries with what they compute by default. */
+static bool try_likely(struct walk *w, explain_accept *accept, void *context)
+{
+    struct search *const s = w->s;
+    const size_t likely = s->base ? 0 : bases_bring_likely(w);
+    bool found = false;
+    for (int level = 1; level < LEVELS && !found && !s->cut_short; level++)
+        if (level_is_likely(level)) found = try_level(w, level, likely, accept, context);
+    for (size_t i = 0; i < likely && !found && !s->cut_short; i++) {
+        w->level = 0;
+        found = try_skeletons(w, &w->basis[i], accept, context);
+        s->cut_short |= is_over(s, true);
+    }
+    bases_sort(w);
+    return found;
+}
+
+/* Whether a hypothesis is what libraries compute by default, on a recorded unit if there
+   are any. */
+static bool is_conclusive(const struct walk *w, const struct hypothesis *h)
+{
+    const struct space *const space = w->s->space;
+    struct candidate x;
+    bool any = false, own = false;
+    for (size_t i = 0; i < w->bases; i++) {
+        any |= w->basis[i].recorded && space->unit[w->basis[i].h.at[AXIS_UNIT]]->k > 1;
+        own |= w->basis[i].recorded && w->basis[i].h.at[AXIS_UNIT] == h->at[AXIS_UNIT];
+    }
+    return (own || !any) && candidate_make(&x, space, *h) &&
+           prior_is_default(w->s->prior, &x);
+}
+
+/* Whether an unchanged hypothesis is accepted.  Results in a short format do not
+   distinguish hypotheses well, so that the sums of a library in another order are tried
+   before an unlikely hypothesis is named. */
+static bool try_unchanged(struct walk *w, explain_accept *accept, void *context)
+{
+    struct search *const s = w->s;
+    const struct finding *const f = accepted(s, accept, context, 0);
+    if (!f) return false;
+    if (s->space->format != &formats[FORMAT_F32] && !s->as_they_are &&
+        !is_conclusive(w, &f->h))
+        try_likely(w, accept, context);
+    return true;
+}
+
+/* Orders that the rounding errors suggest are those of scalars: they come first if A and
+   B need FP32. */
+static bool try_orders_of_default(struct walk *w, explain_accept *accept, void *context)
+{
+    const bool first = prior_shows_short(w->s->prior);
+    return (first && try_likely(w, accept, context)) ||
+           try_suggested(w, accept, context) ||
+           (!first && try_likely(w, accept, context));
+}
+
 static void try_all(struct walk *w, explain_accept *accept, void *context)
 {
     struct search *const s = w->s;
     s->cut_short = !measure_bases(w);
-    sort_bases(w);
-    if (accepted(s, accept, context, 0) || s->as_they_are || s->dull) return;
-    if (try_suggested(w, accept, context) || (s->settled && s->settled(s, context)) ||
-        try_nearly_right(w, accept, context))
+    bases_sort(w);
+    if (try_unchanged(w, accept, context) || s->as_they_are || s->dull) return;
+    if (try_orders_of_default(w, accept, context) ||
+        (s->settled && s->settled(s, context)) || try_nearly_right(w, accept, context))
         return;
-    mark_first(w);
-    const size_t kinds = bring_kinds(w);
+    bases_mark_first(w);
+    const size_t kinds = bases_bring_kinds(w);
     if (try_first(w, kinds, 1, LEVEL_ORDERS, accept, context) ||
         (s->settled && s->settled(s, context)) ||
         try_first(w, kinds, LEVEL_ORDERS, LEVEL_PAIRS, accept, context))
         return;
     if (kinds < w->bases && try_levels(w, 1, LEVEL_PAIRS, accept, context)) return;
-    const size_t nearest = bring_forward(w, 0);
+    const size_t nearest = bases_bring_nearest(w, 0);
     for (int level = LEVEL_PAIRS; level < LEVELS && !s->cut_short; level++)
         if (try_level(w, level, nearest, accept, context)) return;
     if (nearest < w->bases) try_levels(w, LEVEL_PAIRS, LEVELS, accept, context);
@@ -564,7 +558,7 @@ enum bitcut_status explain_search(struct search *s, explain_accept *accept, void
                           memory_allocate((size_t)threads, outputs * sizeof *w.scratch),
                       .memory = calloc(BLOCKS * (size_t)threads, sizeof *w.memory) };
     const bool enough =
-        w.scratch && w.memory && list_bases(&w) && take_few(&w, NULL) == BITCUT_OK;
+        w.scratch && w.memory && bases_list(&w) && take_few(&w, NULL) == BITCUT_OK;
     s->count = s->near_count = 0;
     s->cut_short = s->dull = false;
     for (int i = 0; i < RECIPES_MAX; i++) s->distance[i] = s->as_it_stands[i] = INFINITY;

@@ -6,6 +6,7 @@
 
 #include "analysis/identify/effort.h"
 #include "analysis/identify/hypothesis.h"
+#include "analysis/identify/prior.h"
 
 enum { FINDINGS_MAX = 512, NEAR_MAX = 8, RECIPES_MAX = 64 };
 
@@ -39,6 +40,7 @@ struct search {
     bool as_they_are;           /* only recipes without any change */
     int threads;
     const struct progress *progress;
+    const struct prior *prior;     /* which hypotheses are the likelier ones */
     const struct hypothesis *base; /* NULL; or a hypothesis whose values, recipe and unit
                                       included, are retained where they are not varied */
 

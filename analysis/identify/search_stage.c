@@ -20,6 +20,7 @@ struct level {
     bool of_store;     /* only faults of storing */
     bool of_slices;    /* only orders that are slices */
     bool usual;        /* only a few orders, parts and epilogues */
+    bool likely;       /* tried early for what libraries compute by default */
 };
 
 static const struct level levels[] = {
@@ -27,9 +28,9 @@ static const struct level levels[] = {
     { .axes = AXIS(EPILOGUE) },
     { .axes = AXIS(FAULT), .of_store = true },
     { .axes = AXIS(PARTS), .one_term = true, .usual = true },
-    { .axes = AXIS(PROMOTE), .one_term = true },
+    { .axes = AXIS(PROMOTE), .one_term = true, .likely = true },
     { .axes = AXIS(PROMOTE) | AXIS(EPILOGUE), .one_term = true, .usual = true },
-    { .axes = AXIS(ORDER), .one_term = true, .usual = true },
+    { .axes = AXIS(ORDER), .one_term = true, .usual = true, .likely = true },
     { .axes = AXIS(ORDER), .many_terms = true, .usual = true },
     { .axes = AXIS(TILE) },
     { .axes = AXIS(ORDER), .one_term = true },
@@ -181,3 +182,5 @@ bool level_is_quick(int level)
 {
     return levels[level].usual || !(levels[level].axes & AXIS(ORDER));
 }
+
+bool level_is_likely(int level) { return levels[level].likely; }

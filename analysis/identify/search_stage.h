@@ -21,6 +21,9 @@ bool level_tries(const struct search *s, int level, const struct basis *b,
 /* Whether a level has few orders, if any. */
 bool level_is_quick(int level);
 
+/* Whether a level has the orders of libraries, of sums with one product. */
+bool level_is_likely(int level);
+
 /* Whether a basis is so far from D that only a coarse fault explains it; whether no order
    of the same sums explains it. */
 bool basis_is_far(const struct search *s, const struct basis *b);

@@ -31,7 +31,8 @@ static void name_hypothesis(char *text, const struct explanation *e)
     char changes[CHANGES_MAX];
     text_add(text, SENTENCE_MAX, "%s on %s", v->x.gemm.recipe->name,
              v->x.gemm.unit->name);
-    if (e->space.format != &formats[FORMAT_F32])
+    if (e->space.format != &formats[FORMAT_F32] &&
+        (!problem_infers_format(&e->q) || v->stored))
         text_add(text, SENTENCE_MAX, ", rounded to %s", e->space.format->name);
     if (!v->h.at[AXIS_EPILOGUE] && problem_is_told(&e->q) &&
         !(e->q.steps_told && (e->q.scaling_told || !gemm_has_scales(&e->q.told)))) {
@@ -305,6 +306,7 @@ void explain_describe(char text[SENTENCE_MAX], const struct explanation *e)
     else if (e->answer.found) describe_found(text, e);
     else describe_nearest(text, e);
     describe_reading(text, &e->q);
+    if (*e->operands) text_add(text, SENTENCE_MAX, "; %s", e->operands);
     if (e->answer.found) describe_counts(text, e);
     if (e->answer.found) describe_tried(text, e);
     if (e->interrupted && e->answer.compared) describe_interrupted(text, e);

@@ -1097,7 +1097,7 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
              a: A, (m, k) or (count, m, k)
              b: B, (k, n) or (count, k, n)
              recipe: the only recipe to try; None: all
-             unit: the only unit to try; None: all
+             unit: the only unit to try, or a chip, all of whose units are tried; None: all
              samples: number of outputs to search on; 0: 4096
              effort: factor of the work of the search, and of the comparison
              seconds: time limit of the search, and again of the comparison; 0: none, so that the answer
@@ -1115,7 +1115,7 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
     True
     """
     p = _to_explain(d, a, b, recipe, unit, given)
-    options = _explain_options(samples, effort, seconds, seed)
+    options = _explain_options(samples, effort, seconds, seed, unit)
     found, g = fresh(_Explanation), fresh_gemm()
     compute(lib.bitcut_explain, byref(found), byref(g), byref(p.struct), byref(options),
             _threads(threads), keep=(p, found, g, options))
@@ -1123,12 +1123,17 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
 
 
 def _to_explain(d, a, b, recipe, unit, given: dict) -> Problem:
-    return _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d, needs=(),
-                    how=("recipe", "unit", "epilogue", "start", "scaling"))
+    return _problem(a, b, {"recipe": recipe, "unit": None if _is_chip(unit) else unit, **given},
+                    d=d, needs=(), how=("recipe", "unit", "epilogue", "start", "scaling"))
 
 
-def _explain_options(samples, effort, seconds, seed) -> ExplainOptions:
+def _is_chip(unit) -> bool:
+    return unit in [row["name"] for row in _read("chips")]
+
+
+def _explain_options(samples, effort, seconds, seed, unit) -> ExplainOptions:
     options = fresh(ExplainOptions)
+    options.chip = unit.encode() if _is_chip(unit) else None
     options.samples = integer(samples, "samples", DIMENSION_MAX)
     options.effort, options.seconds = real(effort, "effort"), real(seconds, "seconds")
     options.seed = integer(seed, "seed", SEED_MAX)
@@ -1167,7 +1172,7 @@ def explain_pair(first: Any, second: Any, a: Any, b: Any, *, recipe: Optional[st
              a: A, (m, k)
              b: B, (k, n)
              recipe: the only recipe to try; None: all
-             unit: the only unit to try; None: all
+             unit: the only unit to try, or a chip, all of whose units are tried; None: all
              samples: number of outputs to search on; 0: 4096
              effort: factor of the work of each search, and of each comparison
              seconds: time limit of each search, and of each comparison; 0: none
@@ -1183,7 +1188,7 @@ def explain_pair(first: Any, second: Any, a: Any, b: Any, *, recipe: Optional[st
     True
     """
     of = [_to_explain(d, a, b, recipe, unit, given) for d in (first, second)]
-    options = _explain_options(samples, effort, seconds, seed)
+    options = _explain_options(samples, effort, seconds, seed, unit)
     pair, found, gemms = fresh(_ResultPair), [fresh(_Explanation) for _ in of], [fresh_gemm() for _ in of]
     compute(lib.bitcut_explain_pair, byref(pair),
             (ctypes.POINTER(_Explanation) * 2)(*map(ctypes.pointer, found)),

@@ -104,7 +104,7 @@ class Difference(Structure):
 
 class ExplainOptions(Structure):
     _fields_ = [("size", c_size_t), ("samples", c_size_t), ("seconds", c_double),
-                ("seed", c_uint64), ("effort", c_double)]
+                ("seed", c_uint64), ("effort", c_double), ("chip", c_char_p)]
 
 
 class Finding(Structure):

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Orders of k that libraries choose are found on matrix units without a hint; of
+   hypotheses with the same bits the likeliest is named; and what operands became is
+   described. */
+#include "lib/bitcut.h"
+#include "tests/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS = 40, COLS = 40, K_MAX = 1500 };
+
+struct drawn {
+    uint32_t a[ROWS * K_MAX], b[K_MAX * COLS], d[ROWS * COLS];
+    struct bitcut_gemm g;
+};
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static float normal(uint64_t *rng)
+{
+    double sum = 0;
+    for (int i = 0; i < 12; i++) sum += ldexp((double)(test_bits(rng) >> 11), -53);
+    return (float)(sum - 6);
+}
+
+/* The value with so many fraction bits at most, cut toward zero: exact in every format
+   with as many, from 2^-6 up to 8. */
+static uint32_t short_normal(uint64_t *rng, int bits)
+{
+    float x = normal(rng);
+    if (fabsf(x) < 0x1p-6f) x = 0x1p-6f;
+    return bits_of(x) & ~((1u << (23 - bits)) - 1);
+}
+
+static void draw(struct drawn *x, uint64_t *rng, size_t k, int bits)
+{
+    struct bitcut_gemm *const g = &x->g;
+    bitcut_gemm_init(g, sizeof *g);
+    g->m = ROWS, g->n = COLS, g->k = k;
+    g->a.at = x->a, g->b.at = x->b, g->d.to = x->d;
+    for (size_t i = 0; i < ROWS * k; i++) x->a[i] = short_normal(rng, bits);
+    for (size_t i = 0; i < k * COLS; i++) x->b[i] = short_normal(rng, bits);
+}
+
+/* What explain answers for D of x, without recipe, unit and order. */
+static struct bitcut_explanation explain(struct bitcut_gemm *found, const struct drawn *x,
+                                         double effort)
+{
+    const struct bitcut_explain_options o = { .size = sizeof o, .effort = effort };
+    struct bitcut_explanation r = { .size = sizeof r };
+    struct bitcut_gemm asked;
+    char why[BITCUT_TEXT_MAX] = "";
+    bitcut_gemm_init(&asked, sizeof asked);
+    bitcut_gemm_init(found, sizeof *found);
+    asked.m = x->g.m, asked.n = x->g.n, asked.k = x->g.k;
+    asked.a = x->g.a, asked.b = x->g.b, asked.d = x->g.d;
+    ck_assert_msg(bitcut_explain(&r, found, &asked, &o, 0, why) == BITCUT_OK, "%s", why);
+    return r;
+}
+
+static void compute(struct drawn *x)
+{
+    char why[BITCUT_TEXT_MAX] = "";
+    ck_assert_msg(bitcut_gemm(NULL, &x->g, 0, why) == BITCUT_OK, "%s", why);
+}
+
+/* --- orders ----------------------------------------------------------------------- */
+
+/* Units, and the fraction bits of operands that they use whole. */
+static const struct {
+    const char *recipe, *unit;
+    int bits;
+} kernels[] = {
+    { "plain", "hopper/mma.m16n8k16.f32.f16", 10 },
+    { "plain", "hopper/mma.m16n8k16.f32.bf16", 7 },
+    { "plain", "hopper/mma.m16n8k8.f32.f16", 10 },
+    { "cublas-tf32", "hopper/mma.m16n8k8.f32.tf32", 23 },
+    { "plain", "hopper/mma.m16n8k8.f32.tf32", 23 },
+    { "plain", "hopper/mma.m16n8k32.f32.e4m3", 3 },
+};
+
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+/* An order of a library: slices whose length is a multiple of 16 bytes, the partial tile
+   last or first in each; reduced in any way; or lanes. */
+static struct bitcut_order draw_order(uint64_t *rng, int k, int step, bool is_short)
+{
+    struct bitcut_order o = { 0 };
+    if (!test_between(rng, 0, 4) && 8 * step <= k) {
+        o.lanes = test_between(rng, 2, k / step < 16 ? k / step : 16);
+        o.chunk = step << test_between(rng, 0, 1);
+        if (o.lanes * o.chunk > k) o.chunk = step;
+        return o;
+    }
+    o.slices = test_between(rng, 1, k / 32 < 64 ? k / 32 : 64);
+    o.cut = o.slices > 1 ? 4 << test_between(rng, 0, 1) : 0;
+    if (o.slices == 1 || test_between(rng, 0, 1)) {
+        o.tile = 16 << test_between(rng, 0, 3);
+        o.partial_first = true;
+        if (o.tile < step) o.tile = step;
+    }
+    if (o.slices > 2 && !test_between(rng, 0, 2))
+        o.reduction = (enum bitcut_reduction)test_between(rng, 0, 3);
+    if (is_short && o.slices > 1 && test_between(rng, 0, 1)) o.partial_store = true;
+    return o;
+}
+
+START_TEST(finds_orders_of_libraries)
+{
+    static struct drawn x;
+    uint64_t rng = test_seed();
+    const int count = test_cases(24, 240);
+    int missed = 0, misnamed = 0;
+    for (int i = 0; i < count; i++) {
+        const int at = test_between(&rng, 0, KERNELS - 1), k = test_between(&rng, 100, K_MAX);
+        const bool is_short = kernels[at].bits < 23 && kernels[at].bits > 3 &&
+                              !test_between(&rng, 0, 2);
+        const struct bitcut_format *const format =
+            bitcut_format_find(kernels[at].bits == 7 ? "bf16" : "f16");
+        static uint16_t d[ROWS * COLS];
+        struct bitcut_gemm found;
+        char line[BITCUT_ORDER_MAX];
+        draw(&x, &rng, (size_t)k, kernels[at].bits);
+        x.g.recipe = bitcut_recipe_find(kernels[at].recipe);
+        x.g.unit = bitcut_unit_find(kernels[at].unit, NULL);
+        x.g.order = draw_order(&rng, k, 8 << (at < 2) << 2 * (at == 5), is_short);
+        if (is_short) x.g.d.format = format, x.g.d.to = d;
+        if (x.g.order.partial_store) x.g.order.partial_format = format;
+        compute(&x);
+        const struct bitcut_explanation r = explain(&found, &x, 0.25);
+        const bool named = r.found && r.runs && found.unit == x.g.unit &&
+                           found.recipe == x.g.recipe;
+        if (named) continue;
+        bitcut_order_write(line, &x.g.order);
+        printf("# case %d, %s on %s, k %d, D %s, %s: %s\n", i, kernels[at].recipe,
+               kernels[at].unit, k, is_short ? bitcut_row_name(format) : "f32", line, r.text);
+        missed += !r.found;
+        misnamed += r.found;
+    }
+    printf("# %d of %d orders missed, %d with another name\n", missed, count, misnamed);
+    fflush(stdout);
+    ck_assert_msg(missed <= count / 12, "%d of %d orders missed", missed, count);
+    ck_assert_msg(misnamed <= count / 6, "%d of %d orders misnamed", misnamed, count);
+}
+END_TEST
+
+/* --- names ------------------------------------------------------------------------ */
+
+/* FP32 sums, or those of a library's recipe; of integers its default. */
+static bool is_likely(const struct bitcut_gemm *g, bool integers)
+{
+    static const char *const papers[] = { "markidis", "feng", "ootomo", "ootomo-tf32",
+                                          "legemm" };
+    const char *const unit = bitcut_unit_name(g->unit);
+    const char *const recipe = bitcut_row_name(g->recipe);
+    bool likely = !strncmp(unit, "fma/f32", 7) || !strcmp(unit, "mul-add/f32") ||
+                  (!strncmp(unit, "hopper/", 7) && strstr(unit, ".f32."));
+    if (!integers) likely = strncmp(unit, "ideal/", 6) != 0;
+    for (size_t i = 0; i < sizeof papers / sizeof *papers; i++)
+        likely &= strcmp(recipe, papers[i]) != 0;
+    return likely;
+}
+
+/* Sums of small integers are the same by every recipe; a product of many recipes, rounded
+   to f16, is nearly always the rounded exact result, which FP32 sums give in some order.  If
+   none of the orders that are tried gives it, the recipe itself is right. */
+START_TEST(names_the_likeliest)
+{
+    static const char *const accurate[] = { "ootomo", "bf16x9", "tf32x3", "bf16x6",
+                                            "ootomo-tf32" };
+    static const char *const units[] = {
+        "hopper/mma.m16n8k8.f32.f16", "hopper/mma.m16n8k16.f32.bf16",
+        "hopper/mma.m16n8k8.f32.tf32", "hopper/mma.m16n8k16.f32.bf16",
+        "hopper/mma.m16n8k8.f32.tf32"
+    };
+    enum { ACCURATE = sizeof accurate / sizeof *accurate };
+    static struct drawn x;
+    static uint16_t d[ROWS * COLS];
+    uint64_t rng = test_seed();
+    for (int i = 0; i < test_cases(10, 100); i++) {
+        const int at = test_between(&rng, 0, ACCURATE - 1);
+        const bool integers = i % 2;
+        struct bitcut_gemm found;
+        draw(&x, &rng, (size_t)test_between(&rng, 8, 96), 23);
+        for (size_t j = 0; j < ROWS * x.g.k && integers; j++)
+            x.a[j] = bits_of((float)test_between(&rng, -3, 3));
+        for (size_t j = 0; j < x.g.k * COLS && integers; j++)
+            x.b[j] = bits_of((float)test_between(&rng, -3, 3));
+        x.g.recipe = bitcut_recipe_find(accurate[at]);
+        x.g.unit = bitcut_unit_find(units[at], NULL);
+        if (!integers) x.g.d.format = bitcut_format_find("f16"), x.g.d.to = d;
+        compute(&x);
+        const struct bitcut_explanation r = explain(&found, &x, 0.25);
+        ck_assert_msg(r.found && (is_likely(&found, integers) ||
+                                  (!integers && found.recipe == x.g.recipe)),
+                      "case %d, %s, k %zu: %s", i,
+                      accurate[at], x.g.k, r.text);
+    }
+}
+END_TEST
+
+/* --- operands --------------------------------------------------------------------- */
+
+START_TEST(describes_operands)
+{
+    static const struct {
+        const char *unit, *format;
+    } of[] = { { "fma/f32.f16", "f16" },
+               { "fma/f32.bf16", "bf16" },
+               { "hopper/mma.m16n8k8.f32.tf32", "tf32" } };
+    static const struct {
+        const char *rule, *what;
+    } rules[] = { { "rn", "to nearest, ties to even" }, { "rz", "toward zero" } };
+    static struct drawn x;
+    uint64_t rng = test_seed();
+    for (int i = 0; i < test_cases(18, 120); i++) {
+        const int at = i % 3, rule = i / 3 % 2, whole = i / 6 % 3;
+        const char *const which[] = { "; A and B are rounded to ", "; A is rounded to ",
+                                      "; B is rounded to " };
+        struct bitcut_gemm found;
+        char said[100];
+        draw(&x, &rng, (size_t)test_between(&rng, 20, 200), 23);
+        for (size_t j = 0; j < ROWS * x.g.k && whole == 2; j++)
+            x.a[j] = short_normal(&rng, 7);
+        for (size_t j = 0; j < x.g.k * COLS && whole == 1; j++)
+            x.b[j] = short_normal(&rng, 7);
+        x.g.recipe = bitcut_recipe_find(at == 2 ? "cublas-tf32" : "plain");
+        x.g.unit = bitcut_unit_find(of[at].unit, NULL);
+        x.g.high = bitcut_rounding_find(rules[rule].rule);
+        compute(&x);
+        const struct bitcut_explanation r = explain(&found, &x, 0.25);
+        snprintf(said, sizeof said, "%s%s, %s", which[whole], of[at].format,
+                 rules[rule].what);
+        ck_assert_msg(r.found && strstr(r.text, said), "case %d: expected \"%s\" in: %s",
+                      i, said, r.text);
+    }
+    draw(&x, &rng, 64, 7);
+    x.g.recipe = bitcut_recipe_find("plain");
+    x.g.unit = bitcut_unit_find("hopper/mma.m16n8k16.f32.f16", NULL);
+    compute(&x);
+    struct bitcut_gemm found;
+    const struct bitcut_explanation r = explain(&found, &x, 0.25);
+    ck_assert_msg(r.found && !strstr(r.text, "rounded to"), "%s", r.text);
+}
+END_TEST
+
+/* --- chips ------------------------------------------------------------------------ */
+
+/* Units of a chip are found by its name: not only the first for the operands, and none of
+   another chip that computes the same. */
+START_TEST(tries_all_units_of_a_chip)
+{
+    static const struct {
+        const char *chip, *unit;
+    } of[] = { { "h100", "hopper/mma.m16n8k8.f32.f16" },
+               { "h100", "hopper/mma.m16n8k16.f16.f16" },
+               { "a100", "ampere/mma.m16n8k8.f32.f16" },
+               { "a100", "ampere/mma.m16n8k16.f32.f16" } };
+    static struct drawn x;
+    uint64_t rng = test_seed();
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const struct bitcut_explain_options o = { .size = sizeof o, .chip = of[i].chip };
+        struct bitcut_explanation r = { .size = sizeof r };
+        struct bitcut_gemm found;
+        char why[BITCUT_TEXT_MAX] = "";
+        draw(&x, &rng, 200, 10);
+        x.g.recipe = bitcut_recipe_find("plain");
+        x.g.unit = bitcut_unit_find(of[i].unit, NULL);
+        compute(&x);
+        bitcut_gemm_init(&found, sizeof found);
+        ck_assert(bitcut_explain(&r, &found, &x.g, &o, 0, why) == BITCUT_BAD_ARGUMENT);
+        x.g.unit = NULL;
+        ck_assert(bitcut_explain(&r, &found, &x.g, &o, 0, why) == BITCUT_OK);
+        /* two steps of 8 products are the same as one of 16 on some chips */
+        const size_t architecture = strcspn(of[i].unit, "/");
+        ck_assert_msg(r.found && !strncmp(bitcut_unit_name(found.unit), of[i].unit,
+                                          architecture + 1) &&
+                          (i >= 2 || found.unit == bitcut_unit_find(of[i].unit, NULL)),
+                      "%s: %s", of[i].unit, r.text);
+    }
+    const struct bitcut_explain_options o = { .size = sizeof o, .chip = "h101" };
+    ck_assert(bitcut_explain(NULL, NULL, &x.g, &o, 0, NULL) == BITCUT_BAD_ARGUMENT);
+}
+END_TEST
+
+TEST_MAIN("prior", finds_orders_of_libraries, names_the_likeliest, describes_operands,
+          tries_all_units_of_a_chip)
