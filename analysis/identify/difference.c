@@ -25,6 +25,14 @@ size_t difference_first(struct differing first[DIFFERING_MAX], const struct pair
     return count;
 }
 
+void box_describe(char *text, size_t size, const struct box *b)
+{
+    if (*b->where) text_add(text, size, "%s", b->where);
+    else
+        text_add(text, size, "rows %zu to %zu, columns %zu to %zu", b->row,
+                 b->row_end - 1, b->col, b->col_end - 1);
+}
+
 /* --- boxes ------------------------------------------------------------------------ */
 
 /* The number of differences in [row, row_end) x [col, col_end). */

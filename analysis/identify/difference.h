@@ -6,7 +6,7 @@
 #include "lib/base/record.h"
 #include "lib/gemm/matrix.h"
 
-enum { DIFFERENCE_TEXT_MAX = 300 };
+enum { DIFFERENCE_TEXT_MAX = 300, DIFFERENCE_PLACE_MAX = 200 };
 
 /* Rows [row, row_end) by columns [col, col_end) of D, in which `differ` outputs differ.
  */
@@ -16,6 +16,8 @@ struct box {
                           way */
     const char *fault; /* name of the fault; NULL: unknown */
     char what[DIFFERENCE_TEXT_MAX]; /* the same in words */
+    char where[DIFFERENCE_PLACE_MAX]; /* the rows and columns in words, if they do not
+                                         fill the box; or "" */
 };
 
 /* An output that differs: FP32 encodings. */
@@ -35,6 +37,9 @@ extern const struct record_field differing_fields[];
    Indices and encodings are in Python's notation. */
 void differing_describe(char *text, size_t size, const struct differing *first,
                         size_t count, size_t from);
+
+/* Append the place of a box, such as "rows 0 to 7, columns 320 to 322". */
+void box_describe(char *text, size_t size, const struct box *b);
 
 /* A result and its expected value: row-major m x n, contiguous; c may be NULL. */
 struct pair_of {

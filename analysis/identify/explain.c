@@ -5,6 +5,7 @@
 #include "analysis/identify/find.h"
 #include "analysis/identify/integers.h"
 #include "analysis/identify/operand_sentence.h"
+#include "analysis/identify/order_class.h"
 #include "analysis/identify/quick_check.h"
 #include "analysis/identify/region.h"
 #include "lib/base/clock.h"
@@ -135,9 +136,17 @@ static enum bitcut_status narrow_down(struct whole *w, struct explanation *e,
 
 /* A hypothesis for a part may give all of D; then no region differs any more. */
 static enum bitcut_status look_at_parts(struct explanation *e, struct whole *w,
+                                        struct effort *effort,
                                         const struct explain_options *o, struct fault *f)
 {
-    const enum bitcut_status status = explain_parts(e, w, o, f);
+    enum bitcut_status status = BITCUT_OK;
+    if (!e->classes.tried && w->x.m == problem_m(&e->q))
+        status = order_classes_find(&e->classes, e, &e->best.h, effort, o, f);
+    if (status == BITCUT_OK && e->classes.count) {
+        order_classes_take_parts(e);
+        return status;
+    }
+    if (status == BITCUT_OK) status = explain_parts(e, w, o, f);
     if (status != BITCUT_OK || e->answer.differ) return status;
     e->firsts = 0;
     return spread_find(&e->spread, &w->x, e->q.format, f);
@@ -151,6 +160,7 @@ static enum bitcut_status finish(struct explanation *e, const struct block *samp
                                  struct fault *f)
 {
     struct whole w;
+    if (e->classes.has_main) order_classes_take_best(e, sample, o);
     enum bitcut_status status = compare_best(&w, e, o, f);
     if (status == BITCUT_OK) status = narrow_down(&w, e, sample, effort, o, f);
     if (status == BITCUT_OK) status = choose_best(&w, e, o, f);
@@ -159,9 +169,10 @@ static enum bitcut_status finish(struct explanation *e, const struct block *samp
     if (status == BITCUT_OK) e->firsts = difference_first(e->first, &w.x);
     const size_t differ = e->answer.differ,
                  unwritten = smaller(e->ladder.unwritten, differ);
-    if (status == BITCUT_OK && differ &&
-        differ - unwritten <= (e->answer.compared - unwritten) / 2)
-        status = look_at_parts(e, &w, o, f);
+    if (status == BITCUT_OK && e->classes.count) order_classes_take_parts(e);
+    else if (status == BITCUT_OK && differ &&
+             differ - unwritten <= (e->answer.compared - unwritten) / 2)
+        status = look_at_parts(e, &w, effort, o, f);
     else if (status == BITCUT_OK && differ) explain_whole(e, &w);
     whole_clear(&w);
     return status;

@@ -7,6 +7,7 @@
 #include "analysis/identify/difference.h"
 #include "analysis/identify/difference_pattern.h"
 #include "analysis/identify/ladder.h"
+#include "analysis/identify/line_class.h"
 #include "analysis/identify/search.h"
 #include "lib/base/record.h"
 
@@ -70,6 +71,7 @@ struct explanation {
     struct verdict best;
     struct verdict equal[EQUALS_MAX]; /* other hypotheses that give the whole sample */
     size_t equals;
+    struct order_classes classes; /* several orders that give all of D together */
     bool of_integers;           /* explain_integers() has the answer */
     bool late;                  /* the time limit ended the search, not its work */
     bool interrupted;           /* progress asked to stop; the result is as of then */

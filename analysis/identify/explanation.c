@@ -169,6 +169,8 @@ const struct record_field explain_best_fields[] = {
     RECORD_INNER(struct box, fault, "fault", "", "the name of the fault in this region, "
                                                  "or null"),
     RECORD_INNER(struct box, what, "what", "", "the fault in words"),
+    RECORD_INNER(struct box, where, "where", "", "the rows and columns in words, if they do "
+                                                 "not fill that box; or empty"),
     { 0 }
 }, explain_equal_fields[] = {
     RECORD_TEXT_OF(recipe_of, "recipe", "its recipe"),
@@ -326,10 +328,12 @@ void explain_describe_spread(char *text, size_t size, const void *answer)
 void explain_describe_boxes(char *text, size_t size, const void *answer)
 {
     const struct box *b;
-    for (size_t i = 0; (b = part_at(answer, i, NULL)); i++)
-        text_add(text, size, "%srows %zu to %zu, columns %zu to %zu: %zu (%s)",
-                 i ? "; " : "", b->row, b->row_end - 1, b->col, b->col_end - 1, b->differ,
+    for (size_t i = 0; (b = part_at(answer, i, NULL)); i++) {
+        if (i) text_add(text, size, "; ");
+        box_describe(text, size, b);
+        text_add(text, size, ": %zu (%s)", b->differ,
                  b->fault ? b->fault : "cause unknown");
+    }
 }
 
 static void describe_first(char *text, size_t size, const void *answer)

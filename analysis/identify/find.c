@@ -3,6 +3,7 @@
 
 #include "analysis/identify/distinguishing_output.h"
 #include "analysis/identify/fault.h"
+#include "analysis/identify/order_class.h"
 #include "analysis/identify/prior.h"
 #include "lib/base/size.h"
 
@@ -38,6 +39,7 @@ enum bitcut_status window_take(struct block *to, const struct problem *q, struct
 /* State of the confirmation of hypotheses on the sample. */
 struct confirmation {
     struct explanation *e;
+    const struct explain_options *o;
     const struct block *sample;
     uint32_t *scratch;
     struct gemm_options all;
@@ -201,10 +203,10 @@ static bool agrees_in_cells(const struct block *b, const uint32_t *d)
    outputs differ.  Lines of few outputs say nothing: two correct orders agree there, too. */
 static bool agrees_in_lines(const struct block *b, const uint32_t *d, bool columns)
 {
-    enum { SHARE = 3, EACH_MIN = 4 };
+    enum { SHARE = 3, LINE_MIN = 8 };
     const size_t lines = columns ? b->cols : b->rows, each = columns ? b->rows : b->cols;
     size_t agree = 0, differ = 0;
-    if (each < EACH_MIN) return false;
+    if (each < LINE_MIN) return false;
     for (size_t line = 0; line < lines; line++) {
         size_t count = 0;
         for (size_t i = 0; i < each; i++) {
@@ -241,6 +243,19 @@ static bool is_right_in_part(const struct search *s, void *context)
     free(d);
     block_clear(&b);
     return settled;
+}
+
+/* Whether the search ends: several orders of k give D together, or the best hypothesis is
+   right in part. */
+static bool is_settled(const struct search *s, void *context)
+{
+    const struct confirmation *const c = context;
+    if (!c->e->classes.tried &&
+        order_classes_find(&c->e->classes, c->e, NULL, s->effort, c->o, NULL) ==
+            BITCUT_OK &&
+        c->e->classes.has_main)
+        return true;
+    return is_right_in_part(s, context);
 }
 
 /* Search on a screen, and on better screens as long as it distinguishes too little.
@@ -280,6 +295,7 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
     struct effort unlimited = effort_of(INFINITY, 0);
     struct confirmation c = {
         .e = e,
+        .o = o,
         .sample = sample,
         .all = { .threads = o->threads, .progress = o->progress, .offload = o->offload },
         .scratch = memory_allocate(sample->rows, sample->cols * sizeof(uint32_t)),
@@ -296,7 +312,7 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
                               .as_they_are = !effort,
                               .prior = &c.prior,
                               .threads = o->threads,
-                              .settled = base ? NULL : is_right_in_part,
+                              .settled = base ? NULL : is_settled,
                               .progress = o->progress };
         status = search_on(&c, screen, f);
         e->answer.tried += s->tried;
@@ -330,6 +346,7 @@ enum bitcut_status explain_find_like(struct explanation *e, const struct block *
     const struct explanation *const like = o->like;
     struct confirmation c = {
         .e = e,
+        .o = o,
         .sample = sample,
         .prior = prior_of(sample),
         .all = { .threads = o->threads, .progress = o->progress, .offload = o->offload },

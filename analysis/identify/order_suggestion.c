@@ -103,16 +103,17 @@ static double correlation(const double *error, const struct trace *t)
     return own > 0 ? (n * er - e * r) / sqrt(own) : 0;
 }
 
-/* The correlation for slices of all lengths up to `length`: c[p] for p + 1 k. */
+/* The correlation for slices of lengths up to `length`: c[p] for p + 1 k, if these are a
+   multiple of `step` or `length`; other elements of c are unchanged. */
 static bool lanes_correlate(double *c, struct lanes l, const struct trace *t,
-                            size_t length)
+                            size_t length, size_t step)
 {
     l.sum = calloc(l.lanes * t->n, sizeof *l.sum);
     l.error = calloc(t->n, sizeof *l.error);
     const bool enough = l.sum && l.error;
     for (size_t p = 0; enough && p < length; p++) {
         lanes_add(&l, t, p);
-        c[p] = correlation(l.error, t);
+        if ((p + 1) % step == 0 || p + 1 == length) c[p] = correlation(l.error, t);
     }
     free(l.sum);
     free(l.error);
@@ -140,8 +141,9 @@ static int compare_likely(const void *x, const void *y)
 /* The largest correlation of one number of lanes and chunk. */
 static double most_of(struct lanes l, const struct trace *t, size_t length)
 {
-    double *const c = memory_allocate(length, sizeof *c), most = 0;
-    if (c && lanes_correlate(c, l, t, length))
+    enum { STEP = 8 }; /* slices of kernels mostly have multiples of it */
+    double *const c = calloc(length, sizeof *c), most = 0;
+    if (c && lanes_correlate(c, l, t, length, STEP))
         for (size_t p = 0; p < length; p++) most = c[p] > most ? c[p] : most;
     free(c);
     return most;
@@ -257,7 +259,7 @@ size_t orders_suggest(struct bitcut_order to[SUGGESTED_ORDERS_MAX], const struct
     const size_t count = enough ? find_lanes(likely, &t, threads) : 0;
     for (size_t i = 0; i < count; i++) {
         const struct lanes l = { .lanes = likely[i].lanes, .chunk = likely[i].chunk };
-        if (lanes_correlate(c, l, &t, b->k)) add_lengths(&all, likely[i], c, b->k);
+        if (lanes_correlate(c, l, &t, b->k, 1)) add_lengths(&all, likely[i], c, b->k);
     }
     hostfp_leave(&saved);
     free(c);

@@ -269,7 +269,8 @@ static enum bitcut_status explain_part(struct box *box, struct whole *w,
                                        struct explanation *e,
                                        const struct explain_options *o, struct fault *f)
 {
-    struct effort effort = explain_effort(o, WORK_REGION);
+    struct effort effort =
+        explain_effort(o, e->classes.has_main ? WORK_REGION / 8 : WORK_REGION);
     struct explanation *const part = calloc(1, sizeof *part);
     struct block b, traced = { 0 };
     if (!part) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");

@@ -96,7 +96,14 @@ static bool may_be_chance(const struct explanation *e)
 static void describe_counts(char *text, const struct explanation *e)
 {
     const size_t same = e->answer.compared - e->answer.differ;
-    text_add(text, SENTENCE_MAX, ": %zu of %zu outputs agree", same, e->answer.compared);
+    if (e->classes.count > 1)
+        text_add(text, SENTENCE_MAX,
+                 ": all %zu outputs agree with the order of their "
+                 "rows and columns",
+                 e->answer.compared);
+    else
+        text_add(text, SENTENCE_MAX, ": %zu of %zu outputs agree", same,
+                 e->answer.compared);
     if (e->is_batch)
         text_add(text, SENTENCE_MAX, ", in all %zu %ss", e->answer.gemms,
                  explain_noun(&e->q));
@@ -124,9 +131,9 @@ static void describe_parts(char *text, const struct explanation *e)
 {
     for (size_t i = 0; i < e->parts && i < PARTS_MAX; i++) {
         const struct box *b = &e->part[i];
-        text_add(text, SENTENCE_MAX,
-                 "%s rows %zu to %zu, columns %zu to %zu%s (%zu differ)%s%s",
-                 i ? "; in" : ", but in", b->row, b->row_end - 1, b->col, b->col_end - 1,
+        text_add(text, SENTENCE_MAX, "%s ", i ? "; in" : ", but in");
+        box_describe(text, SENTENCE_MAX, b);
+        text_add(text, SENTENCE_MAX, "%s (%zu differ)%s%s",
                  b->elsewhere ? " and elsewhere" : "", b->differ, *b->what ? ": " : "",
                  b->what);
     }

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/identify/order_trial.h"
+
+#include "analysis/identify/order_suggestion.h"
+#include "lib/base/size.h"
+#include "lib/base/threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the outputs ------------------------------------------------------------------ */
+
+static size_t count_open(const struct cover *c, const struct block *b)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < b->rows * b->cols; i++)
+        count += is_open(c, b->row[i / b->cols], b->col[i % b->cols]);
+    return count;
+}
+
+/* Rows and columns of a block at equal distances. */
+static enum bitcut_status take_spread(struct block *to, const struct block *b,
+                                      size_t rows, size_t outputs, struct fault *f)
+{
+    size_t row[TRIAL_MAX], col[TRIAL_MAX];
+    rows = smaller(rows, b->rows);
+    const size_t cols = smaller(outputs / rows, b->cols);
+    if (cols * rows < outputs) rows = smaller(outputs / cols, b->rows);
+    for (size_t i = 0; i < rows; i++) row[i] = b->row[i * b->rows / rows];
+    for (size_t j = 0; j < cols; j++) col[j] = b->col[j * b->cols / cols];
+    return block_take(to, b->q, row, rows, col, cols, f);
+}
+
+enum bitcut_status trial_take(struct trial *t, struct cover *c, const struct block *b,
+                              struct fault *f)
+{
+    enum { FEW = 16 };
+    *t = (struct trial){ .c = c };
+    enum bitcut_status status = take_spread(&t->few, b, 2, FEW, f);
+    if (status != BITCUT_OK) return status;
+    status = take_spread(&t->all, b, 8, TRIAL_MAX, f);
+    if (status != BITCUT_OK) {
+        block_clear(&t->few);
+        return status;
+    }
+    t->open_few = count_open(c, &t->few);
+    t->open_all = count_open(c, &t->all);
+    return BITCUT_OK;
+}
+
+void trial_clear(struct trial *t)
+{
+    block_clear(&t->few);
+    block_clear(&t->all);
+}
+
+static struct given given_open(const struct trial *t, const struct block *b,
+                               const struct candidate *x, uint32_t *d)
+{
+    struct given g = { 0 };
+    size_t run = 0;
+    if (candidate_run(d, x, &t->c->e->space, b, &(struct gemm_options){ .threads = 1 },
+                      NULL) != BITCUT_OK)
+        return g;
+    for (size_t i = 0; i < b->rows * b->cols; i++) {
+        if (!is_open(t->c, b->row[i / b->cols], b->col[i % b->cols])) continue;
+        run = d[i] == b->d[i] ? run + 1 : 0;
+        g.count += d[i] == b->d[i];
+        g.run = run > g.run ? run : g.run;
+    }
+    return g;
+}
+
+/* What one order gives. */
+struct outcome {
+    size_t few;
+    struct given all;
+    double work; /* effort.h */
+    bool valid;
+};
+
+static struct outcome try_one(const struct trial *t, struct hypothesis h)
+{
+    enum { SHARE = 3 };
+    struct candidate x;
+    uint32_t d[TRIAL_MAX];
+    struct outcome r = { .valid = candidate_make(&x, &t->c->e->space, h) };
+    if (!r.valid) return r;
+    r.few = given_open(t, &t->few, &x, d).count;
+    r.work = candidate_work(&x, t->few.rows * t->few.cols, t->few.k);
+    if (SHARE * r.few < t->open_few) return r;
+    r.work += candidate_work(&x, t->all.rows * t->all.cols, t->all.k);
+    r.all = given_open(t, &t->all, &x, d);
+    return r;
+}
+
+/* The evidence that an order does not give so many outputs by chance, as a logarithm: the
+   divergence of their share from that of chance; or the length of a run of outputs, which
+   begins at any output. */
+static double evidence_of(struct given g, size_t outputs, double chance)
+{
+    const double all = (double)outputs, share = (double)g.count / all,
+                 of_run = (double)g.run * -log(chance) - log(all);
+    if (!(share > chance)) return 0;
+    return larger_double(
+        of_run, all * (share * log(share / chance) +
+                       (share < 1 ? (1 - share) * log((1 - share) / (1 - chance)) : 0)));
+}
+
+double chance_of(const struct best *b)
+{
+    const double least = 1.0 / 32, most = 0.5;
+    const double share =
+        b->few_outputs ? (double)b->few_given / (double)b->few_outputs : most;
+    return share < least ? least : share > most ? most : share;
+}
+
+/* Try at most PORTION orders of the space on a unit, from number `from` on. */
+enum { PORTION = 512 };
+
+static void try_portion(struct best *best, const struct trial *t, struct hypothesis unit,
+                        size_t from, size_t count)
+{
+    struct outcome r[PORTION];
+#pragma omp parallel for schedule(dynamic, 4)                                            \
+    num_threads(threads_for(t->c->o->threads, count))
+    for (size_t i = 0; i < count; i++) {
+        struct hypothesis h = unit;
+        h.at[AXIS_ORDER] = (uint16_t)(from + i);
+        r[i] = try_one(t, h);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!r[i].valid) continue;
+        best->tried++;
+        best->few_given += r[i].few;
+        best->few_outputs += t->open_few;
+        t->c->effort->spent += r[i].work;
+        if (r[i].all.count + r[i].all.run <= best->all.count + best->all.run) continue;
+        best->all = r[i].all;
+        best->rank = best->tried - 1;
+        best->h = unit;
+        best->h.at[AXIS_ORDER] = (uint16_t)(from + i);
+        best->order = t->c->e->space.order[from + i];
+    }
+}
+
+/* Try the orders [from, from + count) of the space within the effort, which counts
+   between portions, so that they are the same for any number of threads. */
+static void try_orders(struct best *best, const struct trial *t, struct hypothesis unit,
+                       size_t from, size_t count)
+{
+    for (size_t i = 0; i < count && !effort_is_spent(t->c->effort) &&
+                       !progress_stopped(t->c->o->progress);
+         i += PORTION)
+        try_portion(best, t, unit, from + i, smaller(PORTION, count - i));
+}
+
+bool is_enough(const struct best *b, const struct trial *t, bool most)
+{
+    const bool whole = b->all.count == t->open_all;
+    const size_t share = most ? 3 * b->all.count : 8 * b->all.count;
+    return (whole || share >= 2 * t->open_all) &&
+           evidence_of(b->all, t->open_all, chance_of(b)) >
+               log((double)b->rank + 1) + (whole ? 0.5 : 3);
+}
+
+/* --- lists of orders -------------------------------------------------------------- */
+
+/* Orders that are not in the space. */
+static bool try_list(struct best *best, const struct trial *t, struct hypothesis unit,
+                     const struct bitcut_order *order, size_t count)
+{
+    struct space *const s = &t->c->e->space;
+    const size_t from = s->orders;
+    const bool fine = explain_space_add_orders(s, order, count, NULL) == BITCUT_OK;
+    if (fine) try_orders(best, t, unit, from, s->orders - from);
+    s->orders = from;
+    return fine;
+}
+
+/* Lanes within slices, alone and then in rounds of a few registers. */
+static size_t add_lanes(struct bitcut_order *to, struct bitcut_order slices, int chunk,
+                        const int *lanes, size_t kinds, size_t room)
+{
+    size_t count = 0;
+    for (int times = 0; times <= 8; times = times ? 2 * times : 1)
+        for (size_t i = 0; i < kinds; i++)
+            for (int r = BITCUT_ASCENDING; r <= BITCUT_HALVES; r++) {
+                struct bitcut_order o = slices;
+                if (count == room || (lanes[i] == 1 && (r || times))) continue;
+                o.lanes = lanes[i] > 1 ? lanes[i] : 0;
+                o.chunk = o.lanes ? chunk : 0;
+                o.unroll = times * chunk * lanes[i];
+                o.reduction = (enum bitcut_reduction)r;
+                if (lanes[i] == 1 || joins_lanes(r, lanes[i])) to[count++] = o;
+            }
+    return count;
+}
+
+static bool same_slices(const struct bitcut_order *x, const struct bitcut_order *y)
+{
+    return x->slices == y->slices && x->tile == y->tile && x->cut == y->cut &&
+           x->balance_tail == y->balance_tail;
+}
+
+/* The slices of the orders that were found, and no slices. */
+static size_t known_slices(struct bitcut_order to[CLASS_ORDERS_MAX + 1],
+                           const struct cover *c)
+{
+    const struct bitcut_order none = { 0 };
+    size_t count = 0;
+    for (size_t i = 0; i <= c->count; i++) {
+        const struct bitcut_order *const of =
+            i < c->count ? &c->e->space.order[c->h[i].at[AXIS_ORDER]] : &none;
+        struct bitcut_order o = { .slices = of->slices,
+                                  .tile = of->tile,
+                                  .cut = of->cut,
+                                  .balance_tail = of->balance_tail };
+        if (o.slices <= 1) o = none;
+        size_t before = 0;
+        while (before < count && !same_slices(&to[before], &o)) before++;
+        if (before == count) to[count++] = o;
+    }
+    return count;
+}
+
+/* Orders like those that were found: first of as many lanes; then of the lanes of vector
+   registers within the same slices, and without slices. */
+static bool try_alike(struct best *best, const struct trial *t)
+{
+    enum { ROOM = 512 };
+    static const int lanes[] = { 1, 4, 8, 16, 2, 32 };
+    struct bitcut_order order[ROOM], known[CLASS_ORDERS_MAX + 1];
+    const struct cover *const c = t->c;
+    const size_t slicings = known_slices(known, c);
+    size_t count = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        struct bitcut_order o = c->e->space.order[c->h[i].at[AXIS_ORDER]];
+        const int own = o.lanes > 1 ? o.lanes : 1;
+        count +=
+            add_lanes(order + count, o, o.chunk > 1 ? o.chunk : 1, &own, 1, ROOM - count);
+    }
+    for (size_t i = 0; i < slicings; i++)
+        count += add_lanes(order + count, known[i], 1, lanes,
+                           sizeof lanes / sizeof *lanes, ROOM - count);
+    bool fine = true;
+    for (size_t u = 0; u < c->units && fine && !is_enough(best, t, true); u++)
+        fine = try_list(best, t, c->unit[u], order, count);
+    return fine;
+}
+
+static bool try_suggested(struct best *best, const struct trial *t, const struct block *b)
+{
+    struct bitcut_order order[SUGGESTED_ORDERS_MAX];
+    const struct cover *const c = t->c;
+    bool fine = true;
+    for (size_t u = 0; u < c->units && fine && !is_enough(best, t, true); u++) {
+        struct candidate x;
+        if (!candidate_make(&x, &c->e->space, c->unit[u]) || !orders_are_suggested(b, &x))
+            continue;
+        const size_t count = orders_suggest(order, b, &x, c->o->threads);
+        fine = try_list(best, t, c->unit[u], order, count);
+    }
+    return fine;
+}
+
+/* Any number of lanes within the known slices, if the outputs are enough to tell so many
+   orders apart, but perhaps too few for rounding errors to suggest any. */
+static bool try_any_lanes(struct best *best, const struct trial *t)
+{
+    enum { LANES = 32, CHUNK_MAX = 8, OUTPUTS_MIN = 8, ROOM = 512 };
+    const struct cover *const c = t->c;
+    struct bitcut_order order[ROOM], known[CLASS_ORDERS_MAX + 1];
+    const size_t slicings = known_slices(known, c);
+    int lanes[LANES - 1];
+    bool fine = true;
+    for (int l = 2; l <= LANES; l++) lanes[l - 2] = l;
+    for (size_t i = 0; i < slicings && t->open_all >= OUTPUTS_MIN; i++)
+        for (int chunk = 1; chunk <= CHUNK_MAX && fine; chunk *= 2) {
+            const size_t count =
+                add_lanes(order, known[i], chunk, lanes, LANES - 1, ROOM);
+            for (size_t u = 0; u < c->units && fine && !is_enough(best, t, true); u++)
+                fine = try_list(best, t, c->unit[u], order, count);
+        }
+    return fine;
+}
+
+static void try_space(struct best *best, const struct trial *t)
+{
+    const struct cover *const c = t->c;
+    for (size_t u = 0; u < c->units && !is_enough(best, t, true); u++)
+        try_orders(best, t, c->unit[u], 0, c->e->space.orders);
+}
+
+bool trial_run(struct best *best, const struct trial *t, const struct block *b)
+{
+    if (!try_alike(best, t)) return false;
+    if (!is_enough(best, t, true) && !try_suggested(best, t, b)) return false;
+    if (!is_enough(best, t, true) && !try_any_lanes(best, t)) return false;
+    if (!is_enough(best, t, true)) try_space(best, t);
+    return true;
+}
