@@ -165,17 +165,17 @@ static enum bitcut_status find_next(struct cover *c, bool *more, struct fault *f
 {
     struct best best = { .tried = 0 };
     struct block b;
-    struct trial t;
+    struct order_trial t;
     *more = false;
     enum bitcut_status status = take_open(&b, c, f);
     if (status != BITCUT_OK) return status;
-    status = trial_take(&t, c, &b, f);
+    status = order_trial_take(&t, c, &b, f);
     if (status != BITCUT_OK) return block_clear(&b), status;
-    const bool fine = trial_run(&best, &t, &b);
+    const bool fine = order_trial_run(&best, &t, &b);
     c->e->answer.tried += best.tried;
-    if (!c->count) c->chance = chance_of(&best);
+    if (!c->count) c->chance = order_chance(&best);
     *more = fine && is_enough(&best, &t, false);
-    trial_clear(&t);
+    order_trial_clear(&t);
     block_clear(&b);
     return !fine   ? fault_set(f, BITCUT_NO_MEMORY, "not enough memory for orders")
            : *more ? cover_add(c, &best, f)

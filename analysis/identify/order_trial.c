@@ -32,11 +32,11 @@ static enum bitcut_status take_spread(struct block *to, const struct block *b,
     return block_take(to, b->q, row, rows, col, cols, f);
 }
 
-enum bitcut_status trial_take(struct trial *t, struct cover *c, const struct block *b,
-                              struct fault *f)
+enum bitcut_status order_trial_take(struct order_trial *t, struct cover *c,
+                                    const struct block *b, struct fault *f)
 {
     enum { FEW = 16 };
-    *t = (struct trial){ .c = c };
+    *t = (struct order_trial){ .c = c };
     enum bitcut_status status = take_spread(&t->few, b, 2, FEW, f);
     if (status != BITCUT_OK) return status;
     status = take_spread(&t->all, b, 8, TRIAL_MAX, f);
@@ -49,13 +49,13 @@ enum bitcut_status trial_take(struct trial *t, struct cover *c, const struct blo
     return BITCUT_OK;
 }
 
-void trial_clear(struct trial *t)
+void order_trial_clear(struct order_trial *t)
 {
     block_clear(&t->few);
     block_clear(&t->all);
 }
 
-static struct given given_open(const struct trial *t, const struct block *b,
+static struct given given_open(const struct order_trial *t, const struct block *b,
                                const struct candidate *x, uint32_t *d)
 {
     struct given g = { 0 };
@@ -80,7 +80,7 @@ struct outcome {
     bool valid;
 };
 
-static struct outcome try_one(const struct trial *t, struct hypothesis h)
+static struct outcome try_one(const struct order_trial *t, struct hypothesis h)
 {
     enum { SHARE = 3 };
     struct candidate x;
@@ -108,7 +108,7 @@ static double evidence_of(struct given g, size_t outputs, double chance)
                        (share < 1 ? (1 - share) * log((1 - share) / (1 - chance)) : 0)));
 }
 
-double chance_of(const struct best *b)
+double order_chance(const struct best *b)
 {
     const double least = 1.0 / 32, most = 0.5;
     const double share =
@@ -119,8 +119,8 @@ double chance_of(const struct best *b)
 /* Try at most PORTION orders of the space on a unit, from number `from` on. */
 enum { PORTION = 512 };
 
-static void try_portion(struct best *best, const struct trial *t, struct hypothesis unit,
-                        size_t from, size_t count)
+static void try_portion(struct best *best, const struct order_trial *t,
+                        struct hypothesis unit, size_t from, size_t count)
 {
     struct outcome r[PORTION];
 #pragma omp parallel for schedule(dynamic, 4)                                            \
@@ -147,8 +147,8 @@ static void try_portion(struct best *best, const struct trial *t, struct hypothe
 
 /* Try the orders [from, from + count) of the space within the effort, which counts
    between portions, so that they are the same for any number of threads. */
-static void try_orders(struct best *best, const struct trial *t, struct hypothesis unit,
-                       size_t from, size_t count)
+static void try_orders(struct best *best, const struct order_trial *t,
+                       struct hypothesis unit, size_t from, size_t count)
 {
     for (size_t i = 0; i < count && !effort_is_spent(t->c->effort) &&
                        !progress_stopped(t->c->o->progress);
@@ -156,20 +156,21 @@ static void try_orders(struct best *best, const struct trial *t, struct hypothes
         try_portion(best, t, unit, from + i, smaller(PORTION, count - i));
 }
 
-bool is_enough(const struct best *b, const struct trial *t, bool most)
+bool is_enough(const struct best *b, const struct order_trial *t, bool most)
 {
     const bool whole = b->all.count == t->open_all;
     const size_t share = most ? 3 * b->all.count : 8 * b->all.count;
     return (whole || share >= 2 * t->open_all) &&
-           evidence_of(b->all, t->open_all, chance_of(b)) >
+           evidence_of(b->all, t->open_all, order_chance(b)) >
                log((double)b->rank + 1) + (whole ? 0.5 : 3);
 }
 
 /* --- lists of orders -------------------------------------------------------------- */
 
 /* Orders that are not in the space. */
-static bool try_list(struct best *best, const struct trial *t, struct hypothesis unit,
-                     const struct bitcut_order *order, size_t count)
+static bool try_list(struct best *best, const struct order_trial *t,
+                     struct hypothesis unit, const struct bitcut_order *order,
+                     size_t count)
 {
     struct space *const s = &t->c->e->space;
     const size_t from = s->orders;
@@ -227,7 +228,7 @@ static size_t known_slices(struct bitcut_order to[CLASS_ORDERS_MAX + 1],
 
 /* Orders like those that were found: first of as many lanes; then of the lanes of vector
    registers within the same slices, and without slices. */
-static bool try_alike(struct best *best, const struct trial *t)
+static bool try_alike(struct best *best, const struct order_trial *t)
 {
     enum { ROOM = 512 };
     static const int lanes[] = { 1, 4, 8, 16, 2, 32 };
@@ -250,7 +251,8 @@ static bool try_alike(struct best *best, const struct trial *t)
     return fine;
 }
 
-static bool try_suggested(struct best *best, const struct trial *t, const struct block *b)
+static bool try_suggested(struct best *best, const struct order_trial *t,
+                          const struct block *b)
 {
     struct bitcut_order order[SUGGESTED_ORDERS_MAX];
     const struct cover *const c = t->c;
@@ -267,7 +269,7 @@ static bool try_suggested(struct best *best, const struct trial *t, const struct
 
 /* Any number of lanes within the known slices, if the outputs are enough to tell so many
    orders apart, but perhaps too few for rounding errors to suggest any. */
-static bool try_any_lanes(struct best *best, const struct trial *t)
+static bool try_any_lanes(struct best *best, const struct order_trial *t)
 {
     enum { LANES = 32, CHUNK_MAX = 8, OUTPUTS_MIN = 8, ROOM = 512 };
     const struct cover *const c = t->c;
@@ -286,14 +288,15 @@ static bool try_any_lanes(struct best *best, const struct trial *t)
     return fine;
 }
 
-static void try_space(struct best *best, const struct trial *t)
+static void try_space(struct best *best, const struct order_trial *t)
 {
     const struct cover *const c = t->c;
     for (size_t u = 0; u < c->units && !is_enough(best, t, true); u++)
         try_orders(best, t, c->unit[u], 0, c->e->space.orders);
 }
 
-bool trial_run(struct best *best, const struct trial *t, const struct block *b)
+bool order_trial_run(struct best *best, const struct order_trial *t,
+                     const struct block *b)
 {
     if (!try_alike(best, t)) return false;
     if (!is_enough(best, t, true) && !try_suggested(best, t, b)) return false;

@@ -31,7 +31,7 @@ static inline bool is_open(const struct cover *c, size_t i, size_t j)
 enum { TRIAL_MAX = 96 };
 
 /* Outputs without an order, on which orders are tried: first on a few of them. */
-struct trial {
+struct order_trial {
     struct cover *c;
     struct block few, all;
     size_t open_few, open_all; /* outputs of both that no order gives */
@@ -53,21 +53,22 @@ struct best {
 };
 
 /* The share of outputs that an order gives by chance, from the orders that were tried. */
-double chance_of(const struct best *b);
+double order_chance(const struct best *b);
 
 /* Whether the best order does not give its outputs by chance; `most`: and gives two
    thirds of the outputs of the trial, which may belong to several orders. */
-bool is_enough(const struct best *b, const struct trial *t, bool most);
+bool is_enough(const struct best *b, const struct order_trial *t, bool most);
 
 /* The trial of a block.  Returns BITCUT_NO_MEMORY; only after BITCUT_OK there is
    something to clear. */
-enum bitcut_status trial_take(struct trial *t, struct cover *c, const struct block *b,
-                              struct fault *f);
-void trial_clear(struct trial *t);
+enum bitcut_status order_trial_take(struct order_trial *t, struct cover *c,
+                                    const struct block *b, struct fault *f);
+void order_trial_clear(struct order_trial *t);
 
 /* Try orders until one gives most of the trial: orders like those that were found, orders
    that the rounding errors of the block suggest, and the orders of the space.  The order
    *best need not be in the space.  Returns false if memory runs out. */
-bool trial_run(struct best *best, const struct trial *t, const struct block *b);
+bool order_trial_run(struct best *best, const struct order_trial *t,
+                     const struct block *b);
 
 #endif
