@@ -483,14 +483,10 @@ static void diagnose(struct diagnosing *x)
 
 /* --- a part of the outputs -------------------------------------------------------- */
 
-/* Rows and columns of D. */
-struct region {
-    size_t row, row_end, col, col_end;
-};
-
 /* Some outputs of a region. */
 static enum bitcut_status sample(struct block *to, const struct problem *q,
-                                 struct region r, uint64_t seed, struct fault *f)
+                                 struct diagnosis_region r, uint64_t seed,
+                                 struct fault *f)
 {
     enum { STREAM_ROWS = 61, STREAM_COLS = 62 };
     size_t row[SIDE_MAX], col[SIDE_MAX],
@@ -504,8 +500,8 @@ static enum bitcut_status sample(struct block *to, const struct problem *q,
 }
 
 static enum bitcut_status diagnose_region(struct diagnosis *to, const struct problem *q,
-                                          struct region r, bool all, uint64_t seed,
-                                          const struct progress *progress,
+                                          struct diagnosis_region r, bool all,
+                                          uint64_t seed, const struct progress *progress,
                                           struct fault *f);
 
 /* Diagnose the outputs that are far from a guess that most outputs are near. */
@@ -527,9 +523,10 @@ static enum bitcut_status conclude_outside(struct diagnosis *to, struct diagnosi
         diagnosis_place_describe(fault->what, sizeof fault->what, &p);
         to->level = DIAGNOSIS_FAULT;
     } else if (p.outside)
-        status = diagnose_region(&rest, x->e.b.q,
-                                 (struct region){ p.row, p.row_end, p.col, p.col_end },
-                                 false, x->seed, x->progress, f);
+        status = diagnose_region(
+            &rest, x->e.b.q,
+            (struct diagnosis_region){ p.row, p.row_end, p.col, p.col_end }, false,
+            x->seed, x->progress, f);
     if (status != BITCUT_OK || rest.level != DIAGNOSIS_FAULT) return status;
     to->level = rest.level;
     to->faults = rest.faults;
@@ -553,8 +550,8 @@ static enum bitcut_status conclude_all(struct diagnosis *to, struct diagnosing *
 
 /* Diagnose a region; `all`: and a part of it, if that alone is far from the rest. */
 static enum bitcut_status diagnose_region(struct diagnosis *to, const struct problem *q,
-                                          struct region r, bool all, uint64_t seed,
-                                          const struct progress *progress,
+                                          struct diagnosis_region r, bool all,
+                                          uint64_t seed, const struct progress *progress,
                                           struct fault *f)
 {
     struct diagnosing *const x = calloc(1, sizeof *x);
@@ -580,10 +577,17 @@ enum bitcut_status diagnosis_find(struct diagnosis *to, const struct problem *q,
                                   uint64_t seed, const struct progress *progress,
                                   struct fault *f)
 {
-    const struct region all = { 0, problem_m(q), 0, problem_n(q) };
+    const struct diagnosis_region all = { 0, problem_m(q), 0, problem_n(q) };
     struct diagnosis found;
     const enum bitcut_status status =
         diagnose_region(&found, q, all, true, seed, progress, f);
     if (status == BITCUT_OK) *to = found;
     return status;
+}
+
+enum bitcut_status diagnosis_find_in(struct diagnosis *to, const struct problem *q,
+                                     struct diagnosis_region r, uint64_t seed,
+                                     const struct progress *progress, struct fault *f)
+{
+    return diagnose_region(to, q, r, false, seed, progress, f);
 }

@@ -55,6 +55,8 @@ struct diagnosis {
     size_t outside; /* outputs of the sample to which the faults are limited; 0: they hold
                        for all outputs                                              */
     char place[DIAGNOSIS_TEXT_MAX]; /* the region of these outputs; "": none */
+    bool of_rest; /* of the outputs that the nearest hypothesis does not give: `outside`
+                     among the `outputs` that were compared */
 };
 
 /* Diagnose D of q, whose matrices are read as it says, on a sample of its outputs with at
@@ -64,6 +66,16 @@ struct diagnosis {
 enum bitcut_status diagnosis_find(struct diagnosis *to, const struct problem *q,
                                   uint64_t seed, const struct progress *progress,
                                   struct fault *f);
+
+/* Rows [row, row_end) and columns [col, col_end) of D. */
+struct diagnosis_region {
+    size_t row, row_end, col, col_end;
+};
+
+/* The same of the outputs of a region, which has some. */
+enum bitcut_status diagnosis_find_in(struct diagnosis *to, const struct problem *q,
+                                     struct diagnosis_region r, uint64_t seed,
+                                     const struct progress *progress, struct fault *f);
 
 /* The diagnosis in one sentence; nothing is appended for DIAGNOSIS_NONE. */
 record_describe diagnosis_describe;

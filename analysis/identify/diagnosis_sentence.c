@@ -40,6 +40,27 @@ static void describe_order(char *text, size_t size, const struct diagnosis *d)
         text_add(text, size, "; the errors are biased toward zero, as of truncated sums or parts");
 }
 
+/* Of outputs that the nearest hypothesis does not give. */
+static void describe_rest(char *text, size_t size, const struct diagnosis *d)
+{
+    if (d->level == DIAGNOSIS_ROUNDING) {
+        text_add(text, size, "only rounding differs from the nearest hypothesis");
+        return;
+    }
+    text_add(text, size, "%s%zu of %zu outputs, %s, ",
+             d->level == DIAGNOSIS_UNEXPLAINED ? "unexplained: " : "", d->outside,
+             d->outputs, d->place);
+    if (d->level == DIAGNOSIS_UNEXPLAINED)
+        text_add(text, size, "are far from the nearest hypothesis");
+    else text_add(text, size, "show a fault: ");
+    describe_faults(text, size, d);
+    if (d->level == DIAGNOSIS_OPERANDS) text_add(text, size, "%s", d->operands);
+    else if (*d->operands) text_add(text, size, ", where D is %s", d->operands);
+    if (d->level != DIAGNOSIS_UNEXPLAINED)
+        text_add(text, size, ". Without it %.2g u |A||B| remain of %.3g u |A||B|",
+                 d->after, d->before);
+}
+
 static void describe_fault(char *text, size_t size, const struct diagnosis *d)
 {
     text_add(text, size, "no model gives these bits, but the error shows a fault");
@@ -76,6 +97,10 @@ static void describe_unexplained(char *text, size_t size, const struct diagnosis
 void diagnosis_describe(char *text, size_t size, const void *answer)
 {
     const struct diagnosis *const d = answer;
+    if (d->of_rest && d->level > DIAGNOSIS_IDENTICAL) {
+        describe_rest(text, size, d);
+        return;
+    }
     switch (d->level) {
     case DIAGNOSIS_NONE: return;
     case DIAGNOSIS_IDENTICAL: text_add(text, size, "identical to the bit"); return;
@@ -145,6 +170,7 @@ const struct record_field diagnosed_fault_fields[] = {
     OF_ALL(agreeing, "agreeing", "", "share of outputs on which two correct orders of these data agree"),
     OF_ALL(toward_zero, "toward_zero", "", "bias toward zero as a share of that of a chain of truncated sums"),
     RECORD_INNER_IF(struct diagnosis, operands, "operands", "", "what became of the operands, or null", has_operands),
+    OF_ALL(of_rest, "of_rest", "", "whether the diagnosis is of the outputs that the nearest hypothesis does not give"),
     OF_ALL(outside, "outside", "", "outputs of the sample to which the faults are limited; 0: they hold for all"),
     RECORD_INNER_IF(struct diagnosis, place, "place", "", "the region of these outputs, or null", has_place),
     RECORD_ITEMS(fault_at, diagnosed_fault_fields, "faults", "the faults"),

@@ -370,9 +370,8 @@ static void conclude(struct explanation *e)
     a->gemms = 1;
     a->explained = a->found;
     a->gemm = a->found;
-    a->fault = explain_names_nearest(e) ? explain_fault(e)
-               : e->diagnosis.faults    ? e->diagnosis.fault[0].name
-                                        : NULL;
+    a->fault = explain_names_nearest(e) ? explain_fault(e) : NULL;
+    if (!a->fault && e->diagnosis.faults) a->fault = e->diagnosis.fault[0].name;
     a->findings = e->ladder.findings;
     memcpy(a->finding, e->ladder.finding, sizeof a->finding);
     a->rounded = e->ladder.rounded;

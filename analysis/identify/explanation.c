@@ -332,7 +332,9 @@ void explain_describe_boxes(char *text, size_t size, const void *answer)
         if (i) text_add(text, size, "; ");
         box_describe(text, size, b);
         text_add(text, size, ": %zu (%s)", b->differ,
-                 b->fault ? b->fault : "cause unknown");
+                 b->fault   ? b->fault
+                 : *b->what ? b->what
+                            : "cause unknown");
     }
 }
 
@@ -437,8 +439,10 @@ static void describe_diagnosis(char *text, size_t size, const void *answer)
 static void describe_next(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
+    const bool faulty = e->answer.fault && e->diagnosis.level != DIAGNOSIS_NONE;
     if (!e->answer.found)
-        text_add(text, size, "%s", diagnosis_levels[e->diagnosis.level].next);
+        text_add(text, size, "%s",
+                 diagnosis_levels[faulty ? DIAGNOSIS_FAULT : e->diagnosis.level].next);
 }
 
 const struct record_line explain_lines[] = {

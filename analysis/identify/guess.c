@@ -11,28 +11,6 @@
 
 /* --- evidence --------------------------------------------------------------------- */
 
-/* The distance between neighbours of a format at x. */
-static double spacing(const struct bitcut_format *f, double x)
-{
-    const int least = 1 - f->bias;
-    const int exponent = x == 0 ? least : ilogb(x);
-    return ldexp(1, (exponent < least ? least : exponent) - f->fraction_bits);
-}
-
-/* The magnitude of the terms of an output, with alpha, C and what was told. */
-static double magnitude(const struct block *b, size_t i, size_t j)
-{
-    double size = 0;
-    if (b->own) return block_exact(b, i, j).magnitude;
-    for (size_t p = 0; p < b->k; p++)
-        size += fabs(value_of_float(b->a[i * b->k + p]) *
-                     value_of_float(b->b[p * b->cols + j]));
-    return fabs(value_of_float(b->q->alpha)) * size +
-           (b->c
-                ? fabs(value_of_float(b->q->beta) * value_of_float(b->c[i * b->cols + j]))
-                : 0);
-}
-
 static void take_outputs(struct residuals *e)
 {
     const struct block *const b = &e->b;
@@ -41,10 +19,9 @@ static void take_outputs(struct residuals *e)
     part_values(e->exact, &a->sums, &a->x);
     part_finish(e->exact, &a->x, b, b->rows, b->cols);
     for (size_t at = 0; at < e->outputs; at++) {
-        const double step = spacing(b->q->format, e->exact[at]);
-        e->size[at] = magnitude(b, at / b->cols, at % b->cols);
+        e->size[at] = output_magnitude(b, at / b->cols, at % b->cols);
         e->cut[at] = alpha * e->rounding.truncated[at];
-        e->level[at] = hypot(e->rounding.nearest * e->size[at], step / sqrt(12));
+        e->level[at] = output_level(b, e->exact[at], e->size[at], e->rounding.nearest);
         if (!f32_is_finite(b->d[at]) || !isfinite(e->exact[at]) ||
             !isfinite(e->level[at]))
             e->level[at] = NAN;

@@ -7,33 +7,22 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* clang-format off */
 const struct k_effect_row k_effects[] = {
-    { "k lost", "are missing", -1, { false, false }, 0 },
-    { "k twice", "are added twice", 1, { false, false }, 0 },
-    { "k stale", "have the operands of as many k before", 0, { true, true }, -1 },
-    { "k stale", "have the operands of as many k after", 0, { true, true }, 1 },
-    { "k of A stale",
-      "have the elements of A of as many k before",
-      0,
-      { true, false },
-      -1 },
-    { "k of A stale",
-      "have the elements of A of as many k after",
-      0,
-      { true, false },
-      1 },
-    { "k of B stale",
-      "have the elements of B of as many k before",
-      0,
-      { false, true },
-      -1 },
-    { "k of B stale",
-      "have the elements of B of as many k after",
-      0,
-      { false, true },
-      1 },
+    { "k lost",       "are missing",            -1, { false, false },  0 },
+    { "k twice",      "are added twice",         1, { false, false },  0 },
+    { "k stale",      "have the operands",       0, { true,  true  }, -1 },
+    { "k stale",      "have the operands",       0, { true,  true  },  1 },
+    { "k stale",      "have the operands",       0, { true,  true  }, -2 },
+    { "k of A stale", "have the elements of A",  0, { true,  false }, -1 },
+    { "k of A stale", "have the elements of A",  0, { true,  false },  1 },
+    { "k of A stale", "have the elements of A",  0, { true,  false }, -2 },
+    { "k of B stale", "have the elements of B",  0, { false, true  }, -1 },
+    { "k of B stale", "have the elements of B",  0, { false, true  },  1 },
+    { "k of B stale", "have the elements of B",  0, { false, true  }, -2 },
     { 0 }
 };
+/* clang-format on */
 
 /* --- effects ---------------------------------------------------------------------- */
 
@@ -257,7 +246,8 @@ enum { WIDTH_MIN = 4, WIDTH_MAX = 512 };
 static bool is_inside(struct k_range r, int shift, size_t k)
 {
     const size_t wide = r.end - r.first;
-    return r.end <= k && (shift < 0 ? r.first >= wide : r.end + wide <= k);
+    return r.end <= k &&
+           (shift < 0 ? r.first >= wide * (size_t)-shift : r.end + wide <= k);
 }
 
 static double misfit(const struct k_effect *e, const struct fitting *f)
@@ -330,6 +320,12 @@ size_t k_effects_fit(struct k_effect *to, const struct part_matrices *m,
 
 /* --- words ------------------------------------------------------------------------ */
 
+static void describe_range(char *text, size_t size, struct k_range r)
+{
+    if (r.end - r.first == 1) text_add(text, size, " of k = %zu", r.first);
+    else text_add(text, size, " of k from %zu to %zu", r.first, r.end - 1);
+}
+
 void k_effect_describe(char *text, size_t size, const struct k_effect *e,
                        const struct candidate *x)
 {
@@ -338,9 +334,10 @@ void k_effect_describe(char *text, size_t size, const struct k_effect *e,
     if (e->term != ALL_TERMS)
         text_add(text, size, " %s(A) %s(B)", parts[x->plan.term[e->term].a],
                  parts[x->plan.term[e->term].b]);
-    if (e->range.end - e->range.first == 1)
-        text_add(text, size, " of k = %zu %s", e->range.first, e->row->what);
-    else
-        text_add(text, size, " of k from %zu to %zu %s", e->range.first, e->range.end - 1,
-                 e->row->what);
+    describe_range(text, size, e->range);
+    text_add(text, size, " %s", e->row->what);
+    if (e->row->factor) return;
+    const size_t by = (e->range.end - e->range.first) * (size_t)e->row->shift;
+    describe_range(text, size,
+                   (struct k_range){ e->range.first + by, e->range.end + by });
 }

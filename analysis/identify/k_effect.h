@@ -12,7 +12,8 @@ struct k_effect_row {
     const char *name, *what; /* `what`: after "the products of k from 0 to 15 " */
     int factor; /* times which they are added, less 1; 0: operands are replaced       */
     bool stale[2]; /* whether those of A, of B are replaced by a neighbour's           */
-    int shift;     /* -1: by the range before; +1: by the range after                  */
+    int shift; /* -1: by the range before; -2: by the one before that, as of a tile with
+                  two buffers; +1: by the range after */
 };
 
 extern const struct k_effect_row k_effects[]; /* ended by a row whose name is NULL */

@@ -2,9 +2,13 @@
 #include "analysis/identify/region.h"
 
 #include "analysis/identify/find.h"
+#include "analysis/identify/rounding_level.h"
 #include "lib/base/clock.h"
 #include "lib/base/size.h"
+#include "lib/number/bits.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -295,6 +299,73 @@ static enum bitcut_status explain_part(struct box *box, struct whole *w,
     return status;
 }
 
+/* The largest distance of D from the hypothesis in a block of w, in levels of rounding
+   errors of the outputs; INFINITY for NaN and infinities that differ. */
+static enum bitcut_status farthest(double *far, const struct whole *w,
+                                   const struct block *b, uint64_t seed, struct fault *f)
+{
+    struct rounding_level l;
+    const enum bitcut_status status = rounding_level_find(&l, b, seed, f);
+    if (status != BITCUT_OK) return status;
+    const double sum = hypot(l.nearest, l.toward_zero);
+    *far = 0;
+    for (size_t at = 0; at < b->rows * b->cols; at++) {
+        const size_t i = at / b->cols, j = at % b->cols;
+        const uint32_t h = w->h[b->row[i] * w->x.n + b->col[j]];
+        const double expected = value_of_float(h),
+                     apart = fabs(value_of_float(b->d[at]) - expected);
+        if (b->d[at] == h) continue;
+        const double t =
+            apart / output_level(b, expected, output_magnitude(b, i, j), sum);
+        *far = t <= *far ? *far : isnan(t) ? INFINITY : t;
+    }
+    rounding_level_clear(&l);
+    return BITCUT_OK;
+}
+
+/* Which of two levels says more to do. */
+static bool is_graver(enum diagnosis_level x, enum diagnosis_level y)
+{
+    return x == DIAGNOSIS_FAULT ? y != DIAGNOSIS_FAULT : y != DIAGNOSIS_FAULT && x > y;
+}
+
+/* Diagnose a box that no hypothesis gives.  Where rounding errors are as large as the
+   distance from the best hypothesis, only rounding differs; otherwise the operands of the
+   box show the fault, unless the hypothesis has faults. */
+static enum bitcut_status diagnose_part(struct box *box, const struct whole *w,
+                                        struct explanation *e,
+                                        const struct explain_options *o, struct fault *f)
+{
+    enum { LEVELS = 8, FEWEST = 4 };
+    struct diagnosis d = { .level = DIAGNOSIS_ROUNDING };
+    struct block b;
+    double far = 0;
+    enum bitcut_status status = take_part(&b, w, box, PART_MAX, PART_MAX, &e->q, f);
+    if (status != BITCUT_OK) return status;
+    status = farthest(&far, w, &b, o->seed, f);
+    block_clear(&b);
+    if (status != BITCUT_OK) return status;
+    if (far > LEVELS) d.level = DIAGNOSIS_UNEXPLAINED;
+    if (far > LEVELS && !e->best.h.at[AXIS_FAULT] && box->differ >= FEWEST)
+        status = diagnosis_find_in(
+            &d, &e->q,
+            (struct diagnosis_region){ box->row, box->row_end, box->col, box->col_end },
+            o->seed, o->progress, f);
+    if (status != BITCUT_OK) return status;
+    d.of_rest = true;
+    d.outputs = e->answer.compared;
+    d.outside = box->differ;
+    box_describe(d.place, sizeof d.place, box);
+    if (d.level == DIAGNOSIS_ROUNDING)
+        snprintf(box->what, sizeof box->what, "only rounding differs");
+    else if (d.level == DIAGNOSIS_FAULT)
+        snprintf(box->what, sizeof box->what, "%.*s", (int)sizeof box->what - 1,
+                 d.fault[0].what);
+    else snprintf(box->what, sizeof box->what, "far from a correct result");
+    if (is_graver(d.level, e->diagnosis.level)) e->diagnosis = d;
+    return BITCUT_OK;
+}
+
 /* Add a region to the reported ones; regions of the same kind are merged. */
 static void add_part(struct explanation *e, const struct box *box)
 {
@@ -329,6 +400,8 @@ enum bitcut_status explain_parts(struct explanation *e, struct whole *w,
             status = explain_part(&box, w, e, o, f);
         if (!e->answer.differ) break;
         if (!box.fault) difference_foreign(&box, &w->x);
+        if (!box.fault && !*box.what && status == BITCUT_OK)
+            status = diagnose_part(&box, w, e, o, f);
         known &= box.fault != NULL;
         add_part(e, &box);
         settle_box(w, &box);

@@ -154,3 +154,31 @@ void rounding_level_clear(struct rounding_level *l)
     free(l->truncated);
     *l = (struct rounding_level){ 0 };
 }
+
+/* --- outputs ---------------------------------------------------------------------- */
+
+/* The distance between neighbours of a format at x. */
+static double spacing(const struct bitcut_format *f, double x)
+{
+    const int least = 1 - f->bias;
+    const int exponent = x == 0 ? least : ilogb(x);
+    return ldexp(1, (exponent < least ? least : exponent) - f->fraction_bits);
+}
+
+double output_magnitude(const struct block *b, size_t i, size_t j)
+{
+    double size = 0;
+    if (b->own) return block_exact(b, i, j).magnitude;
+    for (size_t p = 0; p < b->k; p++)
+        size += fabs(value_of_float(b->a[i * b->k + p]) *
+                     value_of_float(b->b[p * b->cols + j]));
+    return fabs(value_of_float(b->q->alpha)) * size +
+           (b->c
+                ? fabs(value_of_float(b->q->beta) * value_of_float(b->c[i * b->cols + j]))
+                : 0);
+}
+
+double output_level(const struct block *b, double value, double magnitude, double sum)
+{
+    return hypot(sum * magnitude, spacing(b->q->format, value) / sqrt(12));
+}

@@ -25,4 +25,13 @@ enum bitcut_status rounding_level_find(struct rounding_level *to, const struct b
                                        uint64_t seed, struct fault *f);
 void rounding_level_clear(struct rounding_level *l);
 
+/* The magnitude of the terms of output (i, j) of a block, with alpha, C and what was
+   told. */
+double output_magnitude(const struct block *b, size_t i, size_t j);
+
+/* The level of an output near `value` whose terms have that magnitude: root mean square
+   of its error, with the rounding to the format of D, if the error of the sum is `sum`
+   times the magnitude. */
+double output_level(const struct block *b, double value, double magnitude, double sum);
+
 #endif

@@ -191,8 +191,17 @@ static const char *limit_of(const struct explanation *e)
 static void describe_none(char *text, const struct explanation *e)
 {
     char findings[SENTENCE_MAX] = "";
+    const bool near =
+        e->diagnosis.of_rest && e->diagnosis.level == DIAGNOSIS_ROUNDING && e->parts;
     ladder_describe(findings, sizeof findings, &e->ladder);
-    if (!e->ladder.is_final)
+    if (near)
+        text_add(
+            text, SENTENCE_MAX,
+            "No hypothesis gives every bit of D, of %zu tried%s; the nearest gives %zu "
+            "of %zu outputs, and only rounding differs in the others%s",
+            e->answer.tried, limit_of(e), e->answer.compared - e->answer.differ,
+            e->answer.compared, *findings ? "; " : "");
+    else if (!e->ladder.is_final)
         text_add(text, SENTENCE_MAX, "No hypothesis gives D, of %zu tried%s%s",
                  e->answer.tried, limit_of(e), *findings ? "; " : "");
     text_add(text, SENTENCE_MAX, "%s", findings);
