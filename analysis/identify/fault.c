@@ -2,8 +2,8 @@
 #include "analysis/identify/fault.h"
 
 static const struct kernel_fault *const families[] = {
-    kernel_faults_terms, kernel_faults_parts,  kernel_faults_epilogue,
-    kernel_faults_k,     kernel_faults_layout, kernel_faults_sums
+    kernel_faults_terms,  kernel_faults_parts, kernel_faults_epilogue, kernel_faults_k,
+    kernel_faults_layout, kernel_faults_sums,  kernel_faults_told
 };
 
 const struct kernel_fault *kernel_fault_next(const struct kernel_fault *row)

@@ -28,7 +28,7 @@ struct kernel_fault {
 /* The families of faults, each ended by a row whose name is NULL. */
 extern const struct kernel_fault kernel_faults_terms[], kernel_faults_parts[],
     kernel_faults_epilogue[], kernel_faults_k[], kernel_faults_sums[],
-    kernel_faults_layout[];
+    kernel_faults_layout[], kernel_faults_told[];
 
 /* The row after `row` in any family, or the first row for NULL.  NULL at the end. */
 const struct kernel_fault *kernel_fault_next(const struct kernel_fault *row);

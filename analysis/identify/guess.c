@@ -67,7 +67,7 @@ void residuals_clear(struct residuals *e)
 
 static bool has_parameters(const struct candidate *x)
 {
-    return x->k_at || x->places || x->spot[0] || x->spot[1] || x->respell;
+    return x->k_at || x->places || x->spot[0] || x->spot[1] || x->respell || x->retell;
 }
 
 /* Whether a fault was added to x, which was `was`, without replacing another. */
@@ -79,6 +79,7 @@ static bool is_added(const struct candidate *x, const struct candidate *was)
            (!was->spot[0] || x->spot[0] == was->spot[0]) &&
            (!was->spot[1] || x->spot[1] == was->spot[1]) &&
            (!was->respell || x->respell == was->respell) &&
+           (!was->retell || x->retell == was->retell) &&
            (!was->finish || x->finish == was->finish);
 }
 

@@ -159,6 +159,10 @@ struct candidate {
     /* NULL: no deviation.  Change the parts of an element. */
     void (*respell)(const struct spelling *s);
 
+    /* NULL: no deviation.  Change what was told, for its exact value.  Only part_finish()
+       (analysis/identify/part_sums.h) does it. */
+    void (*retell)(const struct candidate *x, struct epilogue_values *v);
+
     int by[3]; /* parameters of the fault for these functions */
 
     /* The product of term t is multiplied by 2^power[t].  Only part_values()

@@ -214,10 +214,13 @@ void part_finish(double *value, const struct candidate *x, const struct block *b
     const double of_product = value_of_float(candidate_finish(x, F32_ONE, 0)),
                  of_c = value_of_float(candidate_finish(x, 0, F32_ONE)),
                  start = value_of_float(x->faults.start);
+    struct epilogue_values told;
+    if (b->own) told = b->own->values;
+    if (b->own && x->retell) x->retell(x, &told);
     for (size_t at = 0; at < rows * cols; at++) {
         const size_t i = at / cols, j = at % cols;
         const struct exact_output sum = { value[at] + start, 0 };
-        if (b->own) value[at] = block_finish(b, sum, i, j).value;
+        if (b->own) value[at] = epilogue_exact(&told, sum, i, j).value;
         else {
             const uint32_t c = candidate_c(x, b->q, b->row[i], b->col[j]);
             value[at] = of_product * sum.value +
