@@ -2,7 +2,13 @@
 #include "analysis/identify/arithmetic.h"
 
 #include "emu/unit.h"
+#include "lib/base/size.h"
 #include "lib/base/text.h"
+#include "lib/number/bits.h"
+#include "lib/number/quantizer.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static const int rounded_formats[] = { FORMAT_F16, FORMAT_BF16, FORMAT_TF32, FORMAT_E4M3,
                                        FORMAT_E5M2 };
@@ -136,6 +142,90 @@ static bool make_sums(struct arithmetic *a, const struct block *b)
     return made;
 }
 
+/* --- quantized operands ----------------------------------------------------------- */
+
+/* The largest magnitude of an operand. */
+static uint32_t largest_in(const struct matrix *x)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < x->rows * x->cols; i++)
+        if ((x->at[i] & 0x7fffffff) > most) most = x->at[i] & 0x7fffffff;
+    return most;
+}
+
+/* The values for which the quantized elements of `lines` lines stand.  One more line has
+   the largest magnitude of the operand, on which the scale of the matrix depends.  False:
+   no memory, or an element that is not finite. */
+static bool quantize_lines(uint32_t *x, const struct bitcut_quantizer *q, size_t lines,
+                           size_t k, uint32_t most)
+{
+    const size_t blocks = quantizer_blocks(q, k), all = lines + 1;
+    uint32_t *const line = memory_allocate(all, k * sizeof *line),
+                    *const scale = memory_allocate(all, blocks * sizeof *scale), matrix;
+    struct quantized kept;
+    bool fine = line && scale;
+    if (fine) {
+        memcpy(line, x, lines * k * sizeof *x);
+        for (size_t p = 0; p < k; p++) line[lines * k + p] = most;
+        fine = quantize(line, scale, &matrix, &kept, q, line, all, k, NULL) == BITCUT_OK;
+    }
+    for (size_t i = 0; fine && i < lines; i++)
+        for (size_t p = 0; p < k; p++) {
+            const size_t s = (q->lines ? i : 0) * blocks + (q->depth ? p / q->depth : 0);
+            x[i * k + p] =
+                bits_of_float((float)(value_of_float(line[i * k + p]) *
+                                      value_of_float(scale[s]) * value_of_float(matrix)));
+        }
+    free(line);
+    free(scale);
+    return fine;
+}
+
+/* A block with quantized operands, whose arrays a and b alone have to be freed. */
+static bool quantized_block(struct block *to, const struct block *b,
+                            const struct bitcut_quantizer *q)
+{
+    const struct problem *const from = b->q;
+    *to = *b;
+    to->a = memory_allocate(b->rows, b->k * sizeof *to->a);
+    to->b = memory_allocate(b->cols, b->k * sizeof *to->b);
+    uint32_t *const turned = memory_allocate(b->cols, b->k * sizeof *turned);
+    bool fine = to->a && to->b && turned;
+    if (fine) {
+        memcpy(to->a, b->a, b->rows * b->k * sizeof *b->a);
+        for (size_t j = 0; j < b->cols; j++)
+            for (size_t p = 0; p < b->k; p++)
+                turned[j * b->k + p] = b->b[p * b->cols + j];
+        fine = quantize_lines(to->a, q, b->rows, b->k, largest_in(&from->a)) &&
+               quantize_lines(turned, q, b->cols, b->k, largest_in(&from->b));
+        for (size_t j = 0; fine && j < b->cols; j++)
+            for (size_t p = 0; p < b->k; p++)
+                to->b[p * b->cols + j] = turned[j * b->k + p];
+    }
+    free(turned);
+    return fine;
+}
+
+/* Quantizers with blocks of several lines are left out: a sample has some of the lines.
+ */
+static void add_quantized(struct arithmetics *to, const struct candidate *exact,
+                          const struct block *b)
+{
+    for (const struct bitcut_quantizer *q = quantizers; q->name && !b->own; q++) {
+        struct block quantized;
+        if (q->lines > 1 || to->count == ARITHMETICS_MAX) continue;
+        struct arithmetic *const a = &to->at[to->count];
+        *a = (struct arithmetic){ .kind = ARITHMETIC_QUANTIZED,
+                                  .quantizer = q,
+                                  .x = *exact };
+        if (quantized_block(&quantized, b, q) && make_sums(a, &quantized)) to->count++;
+        free(quantized.a);
+        free(quantized.b);
+    }
+}
+
+/* --- all -------------------------------------------------------------------------- */
+
 enum bitcut_status arithmetics_make(struct arithmetics *to, const struct space *s,
                                     const struct block *b, struct fault *f)
 {
@@ -150,6 +240,7 @@ enum bitcut_status arithmetics_make(struct arithmetics *to, const struct space *
     add_recipes(to, s, b->q, ARITHMETIC_OTHER);
     add_rounded(to, &exact, ARITHMETIC_ONE);
     for (size_t i = 0; i < to->count && made; i++) made = make_sums(&to->at[i], b);
+    if (made) add_quantized(to, &exact, b);
     if (made) return BITCUT_OK;
     arithmetics_clear(to);
     return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for products of parts");
@@ -187,6 +278,10 @@ void arithmetic_describe(char *text, size_t size, const struct arithmetic *a)
                  : a_is_whole                  ? "B is"
                                                : "A is",
                  part->format->name, rule_of(part->rounding));
+        return;
+    case ARITHMETIC_QUANTIZED:
+        text_add(text, size, "A and B are quantized by %s: %s", a->quantizer->name,
+                 a->quantizer->what);
         return;
     case ARITHMETIC_SPLIT:
     case ARITHMETIC_TERMS:

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ways to multiply FP32 matrices without a fault, up to the order of k: with whole
-   operands, rounded operands, or the parts of a split. */
+   operands, rounded or quantized operands, or the parts of a split. */
 #ifndef BITCUT_ANALYSIS_IDENTIFY_ARITHMETIC_H
 #define BITCUT_ANALYSIS_IDENTIFY_ARITHMETIC_H
 
 #include "analysis/identify/part_sums.h"
 
 enum arithmetic_kind {
-    ARITHMETIC_EXACT,   /* whole FP32 operands                                       */
-    ARITHMETIC_ROUNDED, /* both operands are rounded to one format                   */
-    ARITHMETIC_SPLIT,   /* the products of parts of a recipe                         */
-    ARITHMETIC_TERMS,   /* the same with the product of low parts, or without it      */
-    ARITHMETIC_OTHER,   /* the products of a recipe with the parts of another split  */
-    ARITHMETIC_ONE      /* one operand is rounded                                    */
+    ARITHMETIC_EXACT,     /* whole FP32 operands                                       */
+    ARITHMETIC_ROUNDED,   /* both operands are rounded to one format                   */
+    ARITHMETIC_SPLIT,     /* the products of parts of a recipe                         */
+    ARITHMETIC_TERMS,     /* the same with the product of low parts, or without it      */
+    ARITHMETIC_OTHER,     /* the products of a recipe with the parts of another split  */
+    ARITHMETIC_QUANTIZED, /* both operands are quantized: only the sums have the values */
+    ARITHMETIC_ONE        /* one operand is rounded                                    */
 };
 
 struct arithmetic {
     enum arithmetic_kind kind;
+    const struct bitcut_quantizer *quantizer; /* of ARITHMETIC_QUANTIZED */
     struct candidate x;
     struct part_sums sums; /* of all outputs of a block, for all pairs of parts */
 };

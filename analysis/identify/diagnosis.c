@@ -150,7 +150,9 @@ static size_t fit_effects(struct k_effect *to, struct diagnosing *x,
 static void add_effects(struct diagnosing *x, const struct guess *base)
 {
     struct candidate c;
-    if (!base->rest || !guess_candidate(&c, &x->e, base)) return;
+    if (!base->rest || !guess_candidate(&c, &x->e, base) ||
+        x->e.arithmetics.at[base->arithmetic].kind == ARITHMETIC_QUANTIZED)
+        return;
     struct k_effect *const found = memory_allocate(k_effect_count(&c), sizeof *found);
     const size_t count = found ? fit_effects(found, x, base, &c) : 0;
     x->failed |= !found;
@@ -245,7 +247,7 @@ static void port(struct diagnosing *x)
             g.arithmetic = a;
             g.rest = NULL;
             if (guess_is_quick(&x->e, &g)) try_quick(x, &g);
-            else if (x->e.arithmetics.at[a].kind != ARITHMETIC_OTHER) try_few(x, g);
+            else if (x->e.arithmetics.at[a].kind < ARITHMETIC_OTHER) try_few(x, g);
         }
     confirm_few(x);
 }

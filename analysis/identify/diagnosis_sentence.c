@@ -14,7 +14,7 @@ const struct diagnosis_level_row diagnosis_levels[] = {
         "tolerance -d checks its errors; bitcut explain --probe runs a program to measure its "
         "order" },
     [DIAGNOSIS_OPERANDS] = { "operands",
-        "compare with a recipe whose parts have these bits (bitcut list recipes); bitcut "
+        "compare with a recipe whose parts have these bits (bitcut list recipes), or give --quantize-a and --quantize-b; bitcut "
         "tolerance -d checks the errors" },
     [DIAGNOSIS_FAULT] = { "fault", "look for this fault in the kernel" },
     [DIAGNOSIS_UNEXPLAINED] = { "unexplained",

@@ -30,7 +30,9 @@ static double price(const struct residuals *e, const struct guess *g)
     static const double of_fault = 30, of_other = 3, of_one = 48, of_order = 1e-3;
     const enum arithmetic_kind kind = e->arithmetics.at[g->arithmetic].kind;
     double sum = g->parts * of_fault +
-                 (kind == ARITHMETIC_TERMS || kind == ARITHMETIC_OTHER) * of_other +
+                 (kind == ARITHMETIC_TERMS || kind == ARITHMETIC_OTHER ||
+                  kind == ARITHMETIC_QUANTIZED) *
+                     of_other +
                  (kind == ARITHMETIC_ONE) * of_one + of_order * (double)g->arithmetic;
     for (int i = 0; i < g->parts; i++) sum += choices(e, &g->part[i]);
     return sum;
