@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels whose bits no model has, with one fault each: explain names it by the error that it leaves."""
+
+import os
+import unittest
+
+from helper import needs_numpy, numpy
+
+import bitcut
+
+SEED = int(os.environ.get("BITCUT_SEED", "1"))
+EFFORT = 0.005
+
+
+def product(a, b, draw):
+    """A B in FP32: blocks of k of drawn lengths in a drawn order, each added in pairs."""
+    k = a.shape[1]
+    ends = numpy.unique(numpy.append(draw.integers(1, k, 5), k))
+    blocks = [slice(i, j) for i, j in zip(numpy.append(0, ends[:-1]), ends)]
+    draw.shuffle(blocks)
+    d = numpy.zeros((len(a), b.shape[1]), "f4")
+    for block in blocks:
+        terms = a[:, block, None] * b[None, block]
+        while terms.shape[1] > 1:
+            half = terms.shape[1] // 2
+            terms = numpy.concatenate((terms[:, :half] + terms[:, -half:],
+                                       terms[:, half:-half]), axis=1)
+        d += terms[:, 0]
+    return d
+
+
+@needs_numpy
+class Diagnosis(unittest.TestCase):
+    def setUp(self):
+        self.draw = numpy.random.default_rng(SEED)
+        self.m, self.n, self.k = (int(x) for x in self.draw.integers((40, 40, 160), (70, 70, 300)))
+        self.a, self.b = self.normal(self.m, self.k), self.normal(self.k, self.n)
+
+    def normal(self, *shape):
+        return self.draw.standard_normal(shape).astype("f4")
+
+    def explain(self, d, **told):
+        found = bitcut.explain(d, self.a, self.b, effort=EFFORT, **told)
+        self.assertFalse(found, f"seed {SEED}: {found}")
+        return found
+
+    def names(self, d, fault, words, **told):
+        found = self.explain(d, **told)
+        self.assertEqual((found.diagnosis, found.fault), ("fault", fault), f"seed {SEED}: {found}")
+        self.assertRegex(str(found), words, f"seed {SEED}")
+
+    def test_right(self):
+        found = self.explain(product(self.a, self.b, self.draw))
+        self.assertEqual(found.diagnosis, "rounding", f"seed {SEED}: {found}")
+
+    def test_stale_tile(self):
+        """A tile of D read a tile of B that was two steps old."""
+        wide = int(self.draw.choice([8, 16]))
+        first = wide * int(self.draw.integers(2, self.k // wide))
+        stale = self.b.copy()
+        stale[first:first + wide] = self.b[first - 2 * wide:first - wide]
+        d = product(self.a, self.b, self.draw)
+        d[8:24, 16:32] = product(self.a, stale, self.draw)[8:24, 16:32]
+        self.names(d, "k of B stale", f"of k from {first} to {first + wide - 1} have the elements of B "
+                                      f"of k from {first - 2 * wide} to {first - wide - 1}")
+
+    def test_bias_missing(self):
+        """The last columns are stored without the bias."""
+        bias, from_column = self.normal(self.n), self.n - int(self.draw.integers(4, 10))
+        d = product(self.a, self.b, self.draw)
+        d[:, :from_column] += bias[:from_column]
+        self.names(d, "step missing", "step bias of the epilogue is missing", bias=bias)
+
+    def test_told(self):
+        """Some rows have the factors of A or the bias once too often, or not at all."""
+        factors, bias = numpy.exp(self.normal(self.m)), self.normal(self.n)
+        plain = product(self.a, self.b, self.draw)
+        right = plain * factors[:, None] + bias
+        last = self.m - int(self.draw.integers(5, 9))
+        for wrong, fault, words in ((plain + bias, "factors ignored", "the factors of A are ignored"),
+                                    (right + bias, "step twice", "step bias of the epilogue is applied twice")):
+            d = right.copy()
+            d[last:] = wrong[last:]
+            self.names(d, fault, words, scale_a=factors, bias=bias)
+
+    def test_leading_dimension(self):
+        self.n = self.n // 8 * 8 + 5
+        self.b = self.normal(self.k, self.n)
+        ld = (self.n + 7) // 8 * 8
+        flat = numpy.append(self.b.ravel(), numpy.zeros(self.k * 8, "f4"))
+        wrong = flat[:self.k * ld].reshape(self.k, ld)[:, :self.n]
+        self.names(product(self.a, wrong, self.draw), "leading dimension",
+                   f"B is read with the leading dimension {ld} instead of {self.n}")
+
+    def test_quantized(self):
+        for name in ("fp8-tensor", "fp8-rows", "mxfp8"):
+            values = [bitcut.quantize(x, name, side).dequantized().astype("f4")
+                      for x, side in ((self.a, "a"), (self.b, "b"))]
+            found = self.explain(product(*values, self.draw))
+            self.assertEqual(found.diagnosis, "operands", f"seed {SEED}: {found}")
+            self.assertIn(f"A and B are quantized by {name}", str(found), f"seed {SEED}")
+
+
+if __name__ == "__main__":
+    unittest.main()
