@@ -33,7 +33,8 @@ static bool are_integers(const uint32_t *x, size_t count)
 struct prior prior_of(const struct block *sample)
 {
     struct prior p = { .vector = problem_m(sample->q) == 1 || problem_n(sample->q) == 1,
-                       .bits = bits_of(&formats[FORMAT_F32]) };
+                       .bits = bits_of(&formats[FORMAT_F32]),
+                       .format = sample->q->format };
     const size_t of_a = sample->rows * sample->k, of_b = sample->k * sample->cols;
     const int shortest = are_integers(sample->a, of_a) && are_integers(sample->b, of_b)
                              ? formats[FORMAT_F16].bits
@@ -129,21 +130,23 @@ static int recipe_cost(const struct prior *p, const struct contender *c)
 }
 
 /* Products with a vector are computed by scalars, and products of matrices in a short
-   format by matrix units. */
+   format by matrix units, in one sum. */
 static int shape_cost(const struct prior *p, const struct contender *c)
 {
     const struct bitcut_unit *const u = c->x->gemm.unit;
-    return p->vector ? !is_scalar(u) : is_scalar(u) && u->a != &formats[FORMAT_F32];
+    if (p->vector) return !is_scalar(u);
+    return is_scalar(u) ? u->a != &formats[FORMAT_F32] : c->x->gemm.order.lanes > 1;
 }
 
-/* Operands with no more bits than A and B need.  If A and B have to be rounded, recipes
-   that name the rounding come before recipes that use the rounding of the unit, in the
-   longest format. */
+/* Operands with no more bits than A and B need.  If A and B have to be rounded, their
+   format is that of D if D is short; otherwise recipes that name the rounding come before
+   recipes that use the rounding of the unit, in the longest format. */
 static int operand_cost(const struct prior *p, const struct contender *c)
 {
     enum { ROUNDED = 1 << 14 };
     const struct bitcut_format *const f = c->x->plan.split_a.part[0].format;
-    return fits(p, f)                 ? bits_of(f)
+    const bool as_d = f == p->format && f != &formats[FORMAT_F32];
+    return fits(p, f) || as_d         ? bits_of(f)
            : c->x->gemm.recipe->split ? ROUNDED
                                       : 2 * ROUNDED - bits_of(f);
 }

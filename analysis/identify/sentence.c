@@ -110,7 +110,17 @@ static void describe_counts(char *text, const struct explanation *e)
     if (e->answer.compared < e->answer.total)
         text_add(text, SENTENCE_MAX, " (D has %zu%s)", e->answer.total,
                  e->interrupted ? "" : "; more --effort looks at more");
-    if (may_be_chance(e))
+    enum { NEARLY = 99 };
+    const struct ladder_report *const l = &e->ladder;
+    const bool exact = l->rounded && l->within[1] == l->rounded &&
+                       l->within[0] * 100 >= l->rounded * NEARLY;
+    if (may_be_chance(e) && exact)
+        text_add(
+            text, SENTENCE_MAX,
+            ", as most accurate computations give: %zu of %zu outputs examined are the "
+            "exact result, rounded to %s",
+            l->within[0], l->rounded, e->q.format->name);
+    else if (may_be_chance(e))
         text_add(text, SENTENCE_MAX,
                  ", which may be chance: results in %s have %d bits, and %zu hypotheses "
                  "were tried",
