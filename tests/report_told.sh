@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A report on a GEMM with a bias, factors, a start and steps: random ones are what they are said
+# A report on a GEMM with a bias, factors, a start, steps or a sparse A: random ones are what they are said
 # to be, faults are rejected or named, and the page says what its commands say.
 set -u
 # shellcheck source=tests/tap.sh
@@ -133,6 +133,30 @@ told_faults() {
     agrees
 }
 
+# zeros: A with values at positions 1 and 3 of each four alone.
+zeros() { awk 'NR > 2 && int((NR - 3) / 20) % 2 == 0 { $1 = 0 } { print }' A.mtx; }
+
+# A sparse A: the verdict is that of the limits and bounds, and sections say what they do not have.
+sparse() {
+    operands 9
+    zeros > sparse.mtx
+    cp sparse.mtx A.mtx
+    kernel="--recipe plain --unit h100"
+    # shellcheck disable=SC2086 # words
+    {
+        told 0 --sparse-a --bias bias.mtx $kernel --format-d f16 -- --sparse-a --bias bias.mtx $kernel |
+            grep -v 'advise: does not take\|explain: does not take\|^ --sparse-a'
+        told 1 --sparse-a --bias bias.mtx $kernel -- --sparse-a --bias cols.mtx $kernel |
+            grep -v 'advise: does not take\|explain: does not take\|^ --sparse-a'
+    }
+    [ "$(grep -c 'could not be made:\*\* advise: does not take a sparse A' one/report.md)" = 5 ] ||
+        echo "the sections of advise"
+    grep -q 'could not be made:\*\* explain: does not take a sparse A' one/report.md || echo "explain"
+    grep -q '| budget | an error budget does not apply to a sparse A |' one/report.md || echo "budget"
+    grep -q '| power | faults are not tried on a sparse A |' one/report.md || echo "power"
+    grep -q 'bitcut gemm --recipe plain --unit h100 .* --sparse-a`' one/report.md || echo "gemm"
+}
+
 # Without D; and what cannot be.
 told_alone() {
     operands 7
@@ -155,6 +179,11 @@ told_alone() {
 --epilogue: unknown name "fusd"|-a A.mtx -b B.mtx --epilogue fusd
 --clamp must be as 0,6|-a A.mtx -b B.mtx --clamp 3
 --bias requires a report on one product|--bias bias.mtx
+--sparse-a requires a report on one product|--sparse-a
+--sparse-a requires -d, --recipe and --unit|-a A.mtx -b B.mtx -d d.npy --sparse-a
+--positions-a requires -d, --recipe and --unit|-a A.mtx -b B.mtx --recipe plain --unit h100 --positions-a C.mtx
+--sparse-a cannot be combined with --quantize-a|-a A.mtx -b B.mtx -d d.npy --recipe plain --unit h100 --sparse-a --quantize-a fp8-rows
+--sparse-a: A is not 2:4 sparse|-a A.mtx -b B.mtx -d d.npy --recipe plain --unit h100 --sparse-a
 --start requires a report on one product|--audit A.mtx --start c
 END
     rm -rf one
@@ -164,5 +193,6 @@ END
 
 ok_if_empty "random biases, factors, starts and steps" "$(combinations "$(is_whole && echo 24 || echo "${BITCUT_BRIEF:+3}" | sed 's/^$/8/')")"
 ok_if_empty "faults of a bias, of factors and of steps" "$(told_faults)"
+ok_if_empty "a sparse A" "$(sparse)"
 ok_if_empty "a bias, factors and steps without D, and wrong ones" "$(told_alone)"
 echo "1..$n"

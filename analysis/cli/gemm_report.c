@@ -355,6 +355,24 @@ static void conclude(struct gemm_report_work *w)
     drop_repeated(w);
 }
 
+/* Say what a section does not have for a sparse A. */
+static void add_missing(json_t *says, const struct part *p, const struct gemm_answers *a)
+{
+    static const struct {
+        gemm_report_rows *rows;
+        const char *what, *says;
+    } missing[] = {
+        { gemm_report_worst, "budget", "an error budget does not apply to a sparse A" },
+        { gemm_report_worst_emulated, "budget",
+          "an error budget does not apply to a sparse A" },
+        { gemm_report_power, "power", "faults are not tried on a sparse A" },
+    };
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+        if (a->sparse && missing[i].rows == p->rows)
+            json_array_append_new(says, json_pack("{s:s, s:s}", "what", missing[i].what,
+                                                  "says", missing[i].says));
+}
+
 static int make_rows(struct section *s, const struct part *p, struct gemm_report_work *w)
 {
     int status = gemm_ask(&w->a, p->asks);
@@ -365,6 +383,7 @@ static int make_rows(struct section *s, const struct part *p, struct gemm_report
     s->rows = json_array();
     p->rows(s->rows, &w->a);
     s->says = emit_lines(p->lines, gemm_answer_to(&w->a, p->asks));
+    add_missing(s->says, p, &w->a);
     return EXIT_GOOD;
 }
 
@@ -403,7 +422,7 @@ static void add_parts(struct gemm_report_work *w, struct table_row order[ABOUTS 
 }
 
 /* The files that a report reads, in the order of the page. */
-enum { INPUTS = 7 };
+enum { INPUTS = 8 };
 
 struct input_file {
     const char *option, *path; /* path: NULL if there is none */
@@ -426,7 +445,8 @@ static void list_inputs(struct input_file to[INPUTS], const struct gemm_report_w
                                             { "-d", w->a.o->d },
                                             { "--bias", e->bias },
                                             { "--scale-a", factor_path(e->scale_a) },
-                                            { "--scale-b", factor_path(e->scale_b) } };
+                                            { "--scale-b", factor_path(e->scale_b) },
+                                            { "--positions-a", o->files.positions } };
     memcpy(to, all, sizeof all);
 }
 

@@ -13,40 +13,6 @@
 
 enum { WORST = 8, RUNS = 100, POWER_RUNS = 20, SAMPLES = 4096 };
 
-/* --- options and matrices --------------------------------------------------------- */
-
-/* Read an option that is a text; `to` stays unchanged without the text. */
-static int read_option(void *to, const char *name, enum option_kind kind,
-                       const char *text)
-{
-    const struct option_row row = { .name = name, .kind = kind };
-    struct fault f;
-    if (!text || option_set(to, &row, text, &f) == BITCUT_OK) return EXIT_GOOD;
-    return fail("report", &f);
-}
-
-/* Check the options before anything is computed. */
-static int read_options(struct gemm_answers *a)
-{
-    const struct gemm_report_options *const o = a->o;
-    uint32_t want = 0;
-    a->told = gemm_of(NULL, NULL);
-    a->told.alpha = o->setup.alpha;
-    a->told.beta = o->setup.beta != SETUP_BETA_UNSET ? o->setup.beta
-                   : o->setup.c                      ? F32_ONE
-                                                     : 0;
-    a->seconds = 0;
-    int status = read_option(&want, "want", OPTION_F32, o->want);
-    if (status == EXIT_GOOD)
-        status = read_option(&a->seconds, "seconds", OPTION_COUNT, o->seconds);
-    if (status != EXIT_GOOD) return status;
-    a->want = o->want ? value_of_float(want) : norm_sample_metrics[0].want;
-    if (!(a->want > 0)) return complain("--want", "must be greater than 0");
-    if (!f32_is_zero(a->told.beta) && !o->setup.c)
-        return complain("--beta", "must be 0 without -c");
-    return EXIT_GOOD;
-}
-
 bool gemm_answers_misshapen(const struct gemm_answers *a)
 {
     const struct setup *const s = &a->s;
@@ -63,6 +29,8 @@ static void tell(struct bitcut_gemm *g, const struct gemm_answers *a, bool found
     const struct bitcut_gemm *const told = &a->told;
     g->alpha = told->alpha;
     g->beta = told->beta;
+    g->sparsity = told->sparsity;
+    g->positions = told->positions;
     if (!a->tells) return;
     g->bias = told->bias;
     g->bias_rows = told->bias_rows;
@@ -92,7 +60,7 @@ static enum bitcut_status take(struct gemm_answers *a, const struct bitcut_gemm 
     read.d.format = a->d.format;
     sized = read;
     sized.m = a->s.a.rows, sized.n = a->s.b.cols, sized.k = a->s.a.cols;
-    status = gemm_plan_on_unit(&a->s.plan, &sized, f);
+    status = gemm_plan_on_floats(&a->s.plan, &sized, f);
     if (status == BITCUT_OK) a->s.gemm = read;
     a->chosen = status == BITCUT_OK;
     return status;
@@ -108,8 +76,7 @@ static struct bitcut_gemm fp32_loop(const struct gemm_answers *a)
     return g;
 }
 
-/* Select the requested GEMM. */
-static int take_asked(struct gemm_answers *a)
+int gemm_answers_take(struct gemm_answers *a)
 {
     const struct setup_options *const o = &a->o->setup;
     struct bitcut_gemm g = gemm_of(bitcut_recipe_find(o->recipe), NULL);
@@ -186,82 +153,7 @@ static int choose(struct gemm_answers *a)
     return EXIT_GOOD;
 }
 
-/* --- reading ---------------------------------------------------------------------- */
-
-/* With a result, matrices may be stored otherwise than they should: explain also tries
-   transposed ones. */
-static int check_matrices(struct gemm_answers *a)
-{
-    struct setup *const s = &a->s;
-    if (a->d.at && s->a.cols != s->b.rows) return EXIT_GOOD;
-    const int status = setup_check_pair(&s->a, &s->b);
-    return status == EXIT_GOOD && s->c.at ? setup_expand_c(&s->c, s->a.rows, s->b.cols)
-                                          : status;
-}
-
-/* The bias, the factors, the start and the steps, with what they leave open. */
-static int read_told(struct gemm_answers *a)
-{
-    struct setup *const s = &a->s;
-    struct problem q = { .unit = table_find(TABLE(units), a->o->setup.unit) };
-    struct fault f;
-    a->own = a->o->setup;
-    a->own.unit = NULL; /* that of the result */
-    if (!epilogue_options_given(&a->own.epilogue) || s->a.cols != s->b.rows)
-        return EXIT_GOOD;
-    s->options = &a->own;
-    const int status = setup_tell(s);
-    if (status != EXIT_GOOD) return status;
-    struct bitcut_gemm g = s->gemm;
-    gemm_set_dense(&g, NULL, s->a.rows, s->b.cols, s->a.cols, s->a.at, s->b.at, s->c.at);
-    if (problem_tell(&q, &g, &f) != BITCUT_OK) return fail("--epilogue", &f);
-    a->tells = problem_is_told(&q);
-    if (a->tells) a->told = q.told;
-    a->steps_told = q.steps_told;
-    a->scaling_told = q.scaling_told;
-    return EXIT_GOOD;
-}
-
-static int read_matrices(struct gemm_answers *a)
-{
-    const struct setup_options *const o = &a->o->setup;
-    const char *const d = a->o->d;
-    struct setup *const s = &a->s;
-    s->files = &o->files;
-    int status = setup_read(&s->a, "-a", o->a, s->files);
-    if (status == EXIT_GOOD) status = setup_read(&s->b, "-b", o->b, s->files);
-    if (status == EXIT_GOOD && !o->c) status = matrix_unread("-c", s->files);
-    if (status == EXIT_GOOD && !d) status = matrix_unread("-d", s->files);
-    if (status == EXIT_GOOD && o->c) status = setup_read(&s->c, "-c", o->c, s->files);
-    if (status == EXIT_GOOD && o->epilogue.quantize_a)
-        status = setup_read(&a->original[0], "-a", o->a, s->files);
-    if (status == EXIT_GOOD && o->epilogue.quantize_b)
-        status = setup_read(&a->original[1], "-b", o->b, s->files);
-    if (status == EXIT_GOOD) status = read_told(a);
-    if (status == EXIT_GOOD && d) status = setup_read_result(s, &a->d, d);
-    if (status == EXIT_GOOD && a->d.format && format_is_integer(a->d.format))
-        return complain("-d", "has integers, which report does not take; use bitcut "
-                              "verify or bitcut explain");
-    return status == EXIT_GOOD ? check_matrices(a) : status;
-}
-
-int gemm_answers_read(struct gemm_answers *a)
-{
-    const struct setup_options *const o = &a->o->setup;
-    struct setup *const s = &a->s;
-    struct fault f;
-    int status = read_options(a);
-    if (status == EXIT_GOOD) status = read_matrices(a);
-    if (status != EXIT_GOOD) return status;
-    s->input_a = o->a;
-    s->input_b = o->b;
-    a->data = (struct gemm_data){ .a = s->a, .b = s->b };
-    if (a->tells &&
-        gemm_data_take_extra(&a->data, &a->told, 0, a->context->threads, &f) != BITCUT_OK)
-        return fail("report", &f);
-    a->data.c = s->c;
-    return o->recipe ? take_asked(a) : EXIT_GOOD;
-}
+/* --- the answers that there are ---------------------------------------------------- */
 
 static bool has(const struct gemm_answers *a, enum gemm_problem problem)
 {
@@ -284,6 +176,13 @@ void gemm_answers_clear(struct gemm_answers *a)
 }
 
 /* --- computing -------------------------------------------------------------------- */
+
+static int refuse_sparse(const char *who)
+{
+    struct fault f;
+    fault_set(&f, BITCUT_UNSUPPORTED, "does not take a sparse A");
+    return fail(who, &f);
+}
 
 /* The target whose architecture has the unit that computed D; `targets` if there is none.
  */
@@ -348,6 +247,7 @@ static int find_advice(struct gemm_answers *a)
                                        "quantize-b", "format-d", NULL };
     const struct context *const x = a->context;
     struct fault f;
+    if (a->sparse) return refuse_sparse("advise");
     const int status = setup_check_inner(&a->s, true);
     if (status != EXIT_GOOD) return status;
     choose_places(a);
@@ -405,6 +305,7 @@ static enum bitcut_status ask_explanation(struct gemm_answers *a, struct fault *
 static int find_explanation(struct gemm_answers *a)
 {
     struct fault f;
+    if (a->sparse) return refuse_sparse("explain");
     const bool as_given = epilogue_options_given(&a->own.epilogue);
     const int status = as_given ? check_shapes(a) : EXIT_GOOD;
     if (status != EXIT_GOOD) return status;
@@ -440,6 +341,7 @@ static int find_budget(struct budget_answer *to, struct budget_problem *q,
                                   .d = d,
                                   .all = all,
                                   .worst = WORST };
+    if (a->sparse) return EXIT_GOOD; /* the page says so */
     return budget_run(to, q, a->context);
 }
 
@@ -458,7 +360,7 @@ static int find_gemm(struct gemm_answers *a)
                              !gemm_answers_are_many(a), a);
     a->model = (struct gemm_answer){ .gemm = setup_description(&a->s, a->context, true),
                                      .judged = &a->judged,
-                                     .budget = &a->budget };
+                                     .budget = a->sparse ? NULL : &a->budget };
     return status;
 }
 
@@ -483,7 +385,7 @@ static int find_verified(struct gemm_answers *a)
     struct fault f;
     const char *what;
     if (verified_find(v, &what, &q, &options, &f) != BITCUT_OK) return fail(what, &f);
-    v->gemm.budget = &a->worst;
+    v->gemm.budget = a->sparse ? NULL : &a->worst;
     const int status = find_budget(&a->worst, &a->worst_problem, &a->d, false, a);
     if (status != EXIT_GOOD) verified_clear(v);
     return status != EXIT_GOOD ? status : v->found.differ ? EXIT_FOUND : EXIT_GOOD;
@@ -513,7 +415,7 @@ static enum bitcut_status ask_tolerance(struct gemm_answers *a, struct fault *f)
     if (status == BITCUT_OK && a->d.at)
         status = tolerance_judge(&a->given, &a->tolerance.limits, q, &a->data, a->d.at,
                                  x->threads, &x->progress, f);
-    if (status == BITCUT_OK)
+    if (status == BITCUT_OK && !a->sparse)
         status = power_measure(&a->power, q, &a->tolerance, POWER_RUNS, x->seed,
                                x->threads, &x->progress, f);
     return status;
@@ -543,7 +445,7 @@ static int find_tolerance(struct gemm_answers *a)
                                    .problem = &a->limits,
                                    .shuffled = true,
                                    .given = a->d.at ? &a->given : NULL,
-                                   .power = &a->power };
+                                   .power = a->sparse ? NULL : &a->power };
     return a->d.at && !a->given.verdict.accepted ? EXIT_FOUND : EXIT_GOOD;
 }
 

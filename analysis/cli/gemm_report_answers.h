@@ -33,6 +33,8 @@ struct gemm_answers {
     struct setup_options own; /* the options that told was made from */
     struct bitcut_gemm told;  /* alpha, beta; with `tells` also the bias, the factors, the
                                  start and the steps, of the operands in s */
+    bool sparse; /* whether A is 2:4 sparse: there are no advice, explanation, budget and
+                    power */
     bool tells, steps_told, scaling_told; /* as of struct problem */
     struct setup s;  /* A, B and C; GEMM and plan once they are selected */
     struct matrix original[2]; /* A and B before they were quantized, if they were */
@@ -74,6 +76,9 @@ struct gemm_answers {
 /* Read the matrices and check the options.  Prints messages and returns an exit status.
  */
 int gemm_answers_read(struct gemm_answers *a);
+/* Select the requested recipe and unit.  Prints messages and returns an exit status. */
+int gemm_answers_take(struct gemm_answers *a);
+
 void gemm_answers_clear(struct gemm_answers *a);
 
 /* Compute an answer, and the answers that it depends on, unless they exist already.

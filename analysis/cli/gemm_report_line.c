@@ -20,17 +20,17 @@ static const struct {
     const char *command;
     bool selects;     /* whether the line has the GEMM that is selected */
     bool takes_d;     /* whether it has D; otherwise it has D's format */
-    const char *more; /* further words of the command */
+    const char *worst, *more; /* further words of the command: of budgets, and others */
     const char *without[WITHOUT_MAX + 1];
 } lines[QUESTIONS] = {
     /* clang-format off */
-    [ASK_ADVISE]    = { "advise",    false, false, "", { "recipe", "seconds" } },
-    [ASK_EXPLAIN]   = { "explain",   false, true,  "", { "recipe", "unit", "want" } },
-    [ASK_GEMM]      = { "gemm",      true,  false, " --worst 8", { SELECTED } },
-    [ASK_FP32]      = { "gemm",      false, false, " --recipe fp32 --unit fma/f32", { SELECTED } },
-    [ASK_VERIFY]    = { "verify",    true,  true,  " --worst 8 --seconds 0", { SELECTED } },
-    [ASK_BOUND]     = { "bound",     true,  true,  "", { SELECTED } },
-    [ASK_TOLERANCE] = { "tolerance", true,  true,  "", { SELECTED } },
+    [ASK_ADVISE]    = { "advise",    false, false, "", "", { "recipe", "seconds" } },
+    [ASK_EXPLAIN]   = { "explain",   false, true, "", "", { "recipe", "unit", "want" } },
+    [ASK_GEMM]      = { "gemm",      true,  false, " --worst 8", "", { SELECTED } },
+    [ASK_FP32]      = { "gemm",      false, false, "", " --recipe fp32 --unit fma/f32", { SELECTED } },
+    [ASK_VERIFY]    = { "verify",    true,  true,  " --worst 8", " --seconds 0", { SELECTED } },
+    [ASK_BOUND]     = { "bound",     true, true, "", "", { SELECTED } },
+    [ASK_TOLERANCE] = { "tolerance", true, true, "", "", { SELECTED } },
     /* clang-format on */
 };
 
@@ -94,8 +94,9 @@ json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_problem probl
     if (lines[problem].selects) add_choice(line, a);
     add_given(line, a, without);
     if (!lines[problem].takes_d) add_format(line, a);
-    text_add(line, LINE_LENGTH_MAX, "%s", lines[problem].more);
-    if (problem == ASK_GEMM && !gemm_answers_are_many(a))
+    text_add(line, LINE_LENGTH_MAX, "%s%s", a->sparse ? "" : lines[problem].worst,
+             lines[problem].more);
+    if (problem == ASK_GEMM && !a->sparse && !gemm_answers_are_many(a))
         text_add(line, LINE_LENGTH_MAX, " --budget");
     return json_text(line);
 }
