@@ -116,6 +116,9 @@ told_faults() {
         told 1 $kernel --bias bias.mtx -- --bias cols.mtx
         told 1 $kernel --scale-a rows.mtx -- --scale-a rows.mtx --scale-b cols.mtx
         told 1 $kernel --bias bias.mtx --epilogue bias -- --bias bias.mtx --epilogue bias+clamp --clamp -2,3
+        told 0 $kernel --bias bias.mtx --epilogue bias+clamp --clamp -2,3 -- --bias bias.mtx \
+            --epilogue bias+clamp --clamp -2,3 $kernel
+        grep -q 'bit for bit? | D equals this' one/report.md || echo "other limits of clamp"
         told 0 $kernel --bias bias.mtx -- --bias bias.mtx $kernel
     }
     grep -q 'def assert_gemm(A, B, bias, D):' one/report.md || echo "Python has no bias"
@@ -152,6 +155,7 @@ sparse() {
     [ "$(grep -c 'could not be made:\*\* advise: does not take a sparse A' one/report.md)" = 5 ] ||
         echo "the sections of advise"
     grep -q 'could not be made:\*\* explain: does not take a sparse A' one/report.md || echo "explain"
+    grep -q '| matrices | .*2:4 sparse A 20 x 64' one/report.md || echo "matrices"
     grep -q '| budget | an error budget does not apply to a sparse A |' one/report.md || echo "budget"
     grep -q '| power | faults are not tried on a sparse A |' one/report.md || echo "power"
     grep -q 'bitcut gemm --recipe plain --unit h100 .* --sparse-a`' one/report.md || echo "gemm"
