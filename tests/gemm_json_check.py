@@ -2,8 +2,9 @@
 """JSON of gemm and verify for random GEMMs.  Run by gemm_json.sh in an empty folder.
 
 The keys are compared with the options that were drawn; then a GEMM is asked for with options
-made from the keys alone, and must give the same D.  The errors of results in f32 and f16 are
-those of the GEMM that NumPy computes with 64 bits of significand, step by step."""
+made from the keys alone, and must give the same D.  The errors of results in f32 and f16,
+also of sums of integers, are those of the GEMM that NumPy computes with 64 bits of significand,
+step by step."""
 
 import json
 import os
@@ -92,7 +93,7 @@ class Case:
     def add_steps(self):
         want, has = self.want, self.want.get
         want["scale_d"] = want["clamp"] = want["zero_d"] = None
-        want["format_d"] = str(draw.choice(["f32", "s8"] if self.integers else
+        want["format_d"] = str(draw.choice(["f32", "f16", "s8"] if self.integers else
                                            ["f32", "f16", "bf16", "e4m3"]))
         steps = []
         if chance(0.3):  # no list at all
@@ -209,7 +210,10 @@ def differs(case):
     implied = row["steps"].startswith(("zeros", "float"))
     if not case.steps and (row["epilogue"] == "fused") == implied:
         wrong += [("epilogue", row["epilogue"], row["steps"])]
-    if not case.integers and row["format_d"] in LARGEST:
+    measured = row["format_d"] in LARGEST and row["start"] == "zero" or not case.integers
+    if case.integers and measured != ("relres" in row):
+        wrong += [("relres", sorted(row), row["format_d"])]
+    if measured and row["format_d"] in LARGEST:
         wrong += errors_differ(case, row, np.load("d.npy"))
     other = bitcut("gemm", *case.base, *case.files, *again(row), "-o", "e.npy", "--json")
     if other.returncode:

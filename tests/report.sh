@@ -6,6 +6,8 @@
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
+# shellcheck source=tests/report_page.sh
+. "${srcdir:-.}/tests/report_page.sh"
 data=${BITCUT_DATA:-$(cd "${srcdir:-.}" && pwd)/data}
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
@@ -20,20 +22,6 @@ report() {
     shift
     rm -rf one
     run "$wanted" report -a a.npy -b b.npy --seconds 30 -o one "$@"
-}
-
-# says QUESTION ANSWER: the page has that answer, a basic expression.
-says() {
-    grep -q "^| $1 | $2" one/report.md || { echo "not: $1 $2"; grep "^| $1" one/report.md; }
-}
-
-# banner VERDICT REASON: the page begins with that, a basic expression each, as it says in HTML
-# and at the end of standard output.
-banner() {
-    grep -q "^\*\*[^ ]* $1\*\* .*$2" one/report.md || { echo "not: $1 $2"; grep '^\*\*' one/report.md; }
-    grep -q "<strong>[^ ]* $1</strong> .*$2" one/index.html || echo "the page has no $1"
-    tail -n 5 out | grep -q "^verdict  $1\$" || { echo "the end is another:"; tail -n 5 out; }
-    [ "$(tail -n 1 out)" = 'page     one/index.html' ] || tail -n 1 out
 }
 
 # column NAME FILE: that column of comma-separated values without quotes.

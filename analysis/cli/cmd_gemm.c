@@ -268,7 +268,8 @@ static int run_integers(struct context *x, const struct setup *s, json_t *row)
     if (strcmp(o->reference, "exact") && strcmp(o->reference, "none"))
         status = complain("--reference", "must be exact or none for integers");
     if (status == EXIT_GOOD) status = save(&s->b, o->save_b);
-    if (status == EXIT_GOOD) return integer_gemm(x, s, x->output, row);
+    if (status == EXIT_GOOD)
+        return integer_gemm(x, s, x->output, strcmp(o->reference, "none"), row);
     json_decref(row);
     return status;
 }

@@ -11,36 +11,41 @@
 #include "analysis/study/results_derive.h"
 
 struct report_options {
-    struct gemm_report_options one;
+    struct gemm_report_options one; /* must be first: its rows have its offsets */
     struct option_texts results;
     const char *audit, *scale, *device;
     bool no_studies, no_results;
 };
 
+static const struct report_options defaults = { .one = { .setup = SETUP_DEFAULTS } };
+
 static const struct option_row options[] = {
     { "a", "report on one product A B: A, a file as for gemm",
-      OPTION(report, one.a, TEXT, "FILE") },
-    { "b", "B", OPTION(report, one.b, TEXT, "FILE") },
-    { "c", "C (default: no C)", OPTION(report, one.c, TEXT, "FILE") },
+      OPTION(gemm_report, setup.a, TEXT, "FILE") },
+    { "b", "B", OPTION(gemm_report, setup.b, TEXT, "FILE") },
+    { "c", "C; one row or column stands for all (default: no C)",
+      OPTION(gemm_report, setup.c, TEXT, "FILE") },
     { "d", "the result D of that product, to be explained and checked",
-      OPTION(report, one.d, TEXT, "FILE") },
-    MATRIX_OPTION_BOTH(report, one.files),
-    MATRIX_OPTIONS_AB(report, one.files),
-    MATRIX_OPTIONS_C(report, one.files),
-    MATRIX_OPTIONS_D(report, one.files),
-    { "alpha", "factor of A B (default 1)", OPTION(report, one.alpha, TEXT, "X") },
+      OPTION(gemm_report, d, TEXT, "FILE") },
+    MATRIX_OPTION_BOTH(gemm_report, setup.files),
+    MATRIX_OPTIONS_AB(gemm_report, setup.files),
+    MATRIX_OPTIONS_C(gemm_report, setup.files),
+    MATRIX_OPTIONS_D(gemm_report, setup.files),
+    { "alpha", "factor of A B (default 1)", OPTION(gemm_report, setup.alpha, F32, "X") },
     { "beta", "factor of C (default 0, or 1 with -c)",
-      OPTION(report, one.beta, TEXT, "X") },
+      OPTION(gemm_report, setup.beta, F32, "X") },
+    EPILOGUE_OPTIONS(gemm_report),
+    MATRIX_OPTIONS_SPARSE(gemm_report, setup.files),
     { "recipe",
       "intended recipe (bitcut list recipes; default: the recipe found for -d, or the "
       "recommended one)",
-      OPTION(report, one.recipe, TEXT, "R") },
+      OPTION(gemm_report, setup.recipe, TEXT, "R") },
     { "unit", "with --recipe: unit or chip (bitcut list units, chips)",
-      OPTION(report, one.unit, TEXT, "U") },
+      OPTION(gemm_report, setup.unit, TEXT, "U") },
     { "want", "required relative error (default 1e-6)",
-      OPTION(report, one.want, TEXT, "X") },
+      OPTION(gemm_report, want, TEXT, "X") },
     { "seconds", "time limit for explaining -d (default 0: none)",
-      OPTION(report, one.seconds, TEXT, "S") },
+      OPTION(gemm_report, seconds, TEXT, "S") },
     { "audit", "report on a program: the file written by bitcut run --audit -o FILE",
       OPTION(report, audit, TEXT, "FILE") },
     { "results",
@@ -82,6 +87,9 @@ static const struct option_use uses[] = {
     { "shape-d",    ON_GEMM,    NEEDS_GEMM    },
     { "alpha",      ON_GEMM,    NEEDS_GEMM    },
     { "beta",       ON_GEMM,    NEEDS_GEMM    },
+    EPILOGUE_USES(ON_GEMM,      NEEDS_GEMM),
+    { "sparse-a",    ON_GEMM,   NEEDS_GEMM    },
+    { "positions-a", ON_GEMM,   NEEDS_GEMM    },
     { "recipe",     ON_GEMM,    NEEDS_GEMM    },
     { "unit",       ON_GEMM,    NEEDS_GEMM    },
     { "want",       ON_GEMM,    NEEDS_GEMM    },
@@ -269,7 +277,7 @@ static int run(struct context *x)
 {
     const struct report_options *const o = x->own;
     const char *const folder = x->output ? x->output : "report";
-    const bool on_gemm = o->one.a || o->one.b;
+    const bool on_gemm = o->one.setup.a || o->one.setup.b;
     const int status =
         check_use(x, uses, o->audit ? ON_PROGRAM : on_gemm ? ON_GEMM : ON_STUDIES);
     if (status != EXIT_GOOD) return status;
@@ -283,7 +291,8 @@ const struct command command_report = {
             "recorded results, or on one product or program",
     .run = run,
     .own = options,
-    .own_size = sizeof(struct report_options),
+    .own_size = sizeof defaults,
+    .defaults = &defaults,
     .operands = "",
     .output = "folder to write",
     .task = TASK_REPORT,

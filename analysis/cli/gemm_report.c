@@ -2,12 +2,13 @@
 #include "analysis/cli/gemm_report.h"
 
 #include "analysis/cli/emit.h"
-#include "analysis/cli/gemm_report_answers.h"
+#include "analysis/cli/gemm_report_line.h"
 #include "analysis/cli/gemm_report_rows.h"
 #include "analysis/cli/gemm_report_verdict.h"
 #include "analysis/cli/recorded_results.h"
 #include "analysis/cli/report_run.h"
 #include "lib/gemm/recipe.h"
+#include "lib/io/decimal.h"
 
 #include <string.h>
 
@@ -354,6 +355,24 @@ static void conclude(struct gemm_report_work *w)
     drop_repeated(w);
 }
 
+/* Say what a section does not have for a sparse A. */
+static void add_missing(json_t *says, const struct part *p, const struct gemm_answers *a)
+{
+    static const struct {
+        gemm_report_rows *rows;
+        const char *what, *says;
+    } missing[] = {
+        { gemm_report_worst, "budget", "an error budget does not apply to a sparse A" },
+        { gemm_report_worst_emulated, "budget",
+          "an error budget does not apply to a sparse A" },
+        { gemm_report_power, "power", "faults are not tried on a sparse A" },
+    };
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+        if (a->sparse && missing[i].rows == p->rows)
+            json_array_append_new(says, json_pack("{s:s, s:s}", "what", missing[i].what,
+                                                  "says", missing[i].says));
+}
+
 static int make_rows(struct section *s, const struct part *p, struct gemm_report_work *w)
 {
     int status = gemm_ask(&w->a, p->asks);
@@ -364,6 +383,7 @@ static int make_rows(struct section *s, const struct part *p, struct gemm_report
     s->rows = json_array();
     p->rows(s->rows, &w->a);
     s->says = emit_lines(p->lines, gemm_answer_to(&w->a, p->asks));
+    add_missing(s->says, p, &w->a);
     return EXIT_GOOD;
 }
 
@@ -401,12 +421,39 @@ static void add_parts(struct gemm_report_work *w, struct table_row order[ABOUTS 
     }
 }
 
+/* The files that a report reads, in the order of the page. */
+enum { INPUTS = 8 };
+
+struct input_file {
+    const char *option, *path; /* path: NULL if there is none */
+};
+
+/* A factor may be a number. */
+static const char *factor_path(const char *text)
+{
+    uint32_t x;
+    return text && decimal_read(&x, text) ? NULL : text;
+}
+
+static void list_inputs(struct input_file to[INPUTS], const struct gemm_report_work *w)
+{
+    const struct setup_options *const o = &w->a.o->setup;
+    const struct epilogue_options *const e = &o->epilogue;
+    const struct input_file all[INPUTS] = { { "-a", o->a },
+                                            { "-b", o->b },
+                                            { "-c", o->c },
+                                            { "-d", w->a.o->d },
+                                            { "--bias", e->bias },
+                                            { "--scale-a", factor_path(e->scale_a) },
+                                            { "--scale-b", factor_path(e->scale_b) },
+                                            { "--positions-a", o->files.positions } };
+    memcpy(to, all, sizeof all);
+}
+
 static int check(const struct gemm_report_work *w)
 {
-    const struct gemm_report_options *const o = w->a.o;
-    const struct {
-        const char *option, *path;
-    } read[] = { { "-a", o->a }, { "-b", o->b }, { "-c", o->c }, { "-d", o->d } };
+    const struct setup_options *const o = &w->a.o->setup;
+    struct input_file input[INPUTS];
     if (!o->a || !o->b) return complain("-a, -b", "are both required, .npy or .mtx");
     if (o->recipe && !o->unit) return complain("--recipe", "requires --unit");
     if (o->recipe && !bitcut_recipe_find(o->recipe))
@@ -414,21 +461,22 @@ static int check(const struct gemm_report_work *w)
     if (o->unit && !table_find(TABLE(chips), o->unit) &&
         !table_find(TABLE(units), o->unit))
         return fail_unit(o->unit, true);
+    list_inputs(input, w);
     int status = EXIT_GOOD;
-    for (int i = 0; i < 4 && status == EXIT_GOOD; i++)
-        if (read[i].path)
-            status = report_check_files(&w->report, read[i].option, read[i].path);
+    for (int i = 0; i < INPUTS && status == EXIT_GOOD; i++)
+        if (input[i].path)
+            status = report_check_files(&w->report, input[i].option, input[i].path);
     return status;
 }
 
 /* The input files of the report, with their digests. */
 static int digest(struct gemm_report_work *w)
 {
-    const struct gemm_report_options *const o = w->a.o;
-    const char *const path[] = { o->a, o->b, o->c, o->d };
+    struct input_file input[INPUTS];
     int status = EXIT_GOOD;
-    for (int i = 0; i < 4 && status == EXIT_GOOD; i++)
-        if (path[i]) status = recorded_digest_file(w->inputs, path[i]);
+    list_inputs(input, w);
+    for (int i = 0; i < INPUTS && status == EXIT_GOOD; i++)
+        if (input[i].path) status = recorded_digest_file(w->inputs, input[i].path);
     return status;
 }
 

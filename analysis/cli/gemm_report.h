@@ -4,19 +4,19 @@
 #ifndef BITCUT_ANALYSIS_CLI_GEMM_REPORT_H
 #define BITCUT_ANALYSIS_CLI_GEMM_REPORT_H
 
-#include "analysis/cli/matrix_option.h"
+#include "analysis/cli/setup.h"
 
 /* The options of the report.  A text is NULL if its option was not given. */
 struct gemm_report_options {
-    const char *a, *b, *c, *d; /* files; a and b are required */
-    const char *alpha, *beta;  /* numbers, as texts */
-    const char *recipe, *unit; /* of the result; both or neither */
-    const char *want;          /* required error, for advise: a number as text */
-    const char *seconds;       /* time limit, for explain: a number as text */
-    struct matrix_options files; /* what the files hold */
+    struct setup_options setup; /* a and b are required; recipe and unit are those of the
+                                   result: both or neither; without variations */
+    const char *d;              /* the result, or NULL */
+    const char *want;           /* required error, for advise: a number as text */
+    const char *seconds;        /* time limit, for explain: a number as text */
 };
 
-/* Write the report to a folder.  Prints messages and returns an exit status: EXIT_FOUND
+/* Write the report to a folder.  *o is the first member of the command's options, x->own.
+   Prints messages and returns an exit status: EXIT_FOUND
    if D is rejected, exceeds a bound, or differs from the given recipe and unit. */
 int gemm_report(struct context *x, const struct gemm_report_options *o,
                 const char *folder);

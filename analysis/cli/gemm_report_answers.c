@@ -4,9 +4,6 @@
 #include "analysis/cli/budget_command.h"
 #include "analysis/cli/option.h"
 #include "emu/gemm_text.h"
-#include "lib/base/text.h"
-#include "lib/gemm/configuration.h"
-#include "lib/io/json_value.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
 
@@ -14,40 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORST = 8, RUNS = 100, POWER_RUNS = 20, SAMPLES = 4096, LINE_LENGTH_MAX = 2000 };
-
-/* --- options and matrices --------------------------------------------------------- */
-
-/* Read an option that is a text; `to` stays unchanged without the text. */
-static int read_option(void *to, const char *name, enum option_kind kind,
-                       const char *text)
-{
-    const struct option_row row = { .name = name, .kind = kind };
-    struct fault f;
-    if (!text || option_set(to, &row, text, &f) == BITCUT_OK) return EXIT_GOOD;
-    return fail("report", &f);
-}
-
-/* Check the options before anything is computed. */
-static int read_options(struct gemm_answers *a)
-{
-    const struct gemm_report_options *const o = a->o;
-    uint32_t want = 0;
-    a->alpha = F32_ONE;
-    a->beta = o->c ? F32_ONE : 0;
-    a->seconds = 0;
-    int status = read_option(&a->alpha, "alpha", OPTION_F32, o->alpha);
-    if (status == EXIT_GOOD) status = read_option(&a->beta, "beta", OPTION_F32, o->beta);
-    if (status == EXIT_GOOD) status = read_option(&want, "want", OPTION_F32, o->want);
-    if (status == EXIT_GOOD)
-        status = read_option(&a->seconds, "seconds", OPTION_COUNT, o->seconds);
-    if (status != EXIT_GOOD) return status;
-    a->want = o->want ? value_of_float(want) : norm_sample_metrics[0].want;
-    if (!(a->want > 0)) return complain("--want", "must be greater than 0");
-    if (!f32_is_zero(a->beta) && !o->c)
-        return complain("--beta", "must be 0 without -c");
-    return EXIT_GOOD;
-}
+enum { WORST = 8, RUNS = 100, POWER_RUNS = 20, SAMPLES = 4096 };
 
 bool gemm_answers_misshapen(const struct gemm_answers *a)
 {
@@ -58,33 +22,68 @@ bool gemm_answers_misshapen(const struct gemm_answers *a)
 
 /* --- which recipe the result is compared with ------------------------------------- */
 
-/* Select the GEMM, with alpha and beta, if the emulator supports it. */
+/* Let a GEMM have everything that was given in addition to A, B and C.  `found`: steps,
+   start and scaling are those of its configuration unless they were given. */
+static void tell(struct bitcut_gemm *g, const struct gemm_answers *a, bool found)
+{
+    const struct bitcut_gemm *const told = &a->told;
+    g->alpha = told->alpha;
+    g->beta = told->beta;
+    g->sparsity = told->sparsity;
+    g->positions = told->positions;
+    if (!a->tells) return;
+    g->bias = told->bias;
+    g->bias_rows = told->bias_rows;
+    g->scale_a = told->scale_a;
+    g->scale_b = told->scale_b;
+    g->scale_d = told->scale_d;
+    g->clamp_low = told->clamp_low;
+    g->clamp_high = told->clamp_high;
+    if (!found || a->steps_told) {
+        memcpy(g->epilogue, told->epilogue, sizeof g->epilogue);
+        g->start = told->start;
+    }
+    if (!found || a->scaling_told) g->scaling = told->scaling;
+}
+
+/* Select the GEMM, with everything that was given, if the emulator supports it.  `found`:
+   as for tell(). */
 static enum bitcut_status take(struct gemm_answers *a, const struct bitcut_gemm *g,
-                               struct fault *f)
+                               bool found, struct fault *f)
 {
     char line[CONFIGURATION_LINE_MAX];
-    struct bitcut_gemm read;
+    struct bitcut_gemm read, sized;
     configuration_line_write(line, g);
     enum bitcut_status status = configuration_line_read(&read, line, f);
     if (status != BITCUT_OK) return status;
-    read.alpha = a->alpha;
-    read.beta = a->beta;
+    tell(&read, a, found);
     read.d.format = a->d.format;
-    status = gemm_plan_on_unit(&a->s.plan, &read, f);
+    sized = read;
+    sized.m = a->s.a.rows, sized.n = a->s.b.cols, sized.k = a->s.a.cols;
+    status = gemm_plan_on_floats(&a->s.plan, &sized, f);
     if (status == BITCUT_OK) a->s.gemm = read;
     a->chosen = status == BITCUT_OK;
     return status;
 }
 
-/* Select the requested GEMM. */
-static int take_asked(struct gemm_answers *a)
+/* An FP32 loop.  It multiplies elements by the factors that another unit applies. */
+static struct bitcut_gemm fp32_loop(const struct gemm_answers *a)
 {
-    const struct gemm_report_options *const o = a->o;
+    struct bitcut_gemm g =
+        gemm_of(bitcut_recipe_find("fp32"), bitcut_unit_find("fma/f32", NULL));
+    tell(&g, a, false);
+    if (g.scaling != BITCUT_SCALING_EPILOGUE) g.scaling = BITCUT_SCALING_OPERAND;
+    return g;
+}
+
+int gemm_answers_take(struct gemm_answers *a)
+{
+    const struct setup_options *const o = &a->o->setup;
     struct bitcut_gemm g = gemm_of(bitcut_recipe_find(o->recipe), NULL);
     struct fault f;
     const int status = setup_unit(&g.unit, o->unit, way_parts(&g), o->recipe);
     if (status != EXIT_GOOD) return status;
-    return take(a, &g, &f) == BITCUT_OK ? EXIT_GOOD : fail("--recipe", &f);
+    return take(a, &g, false, &f) == BITCUT_OK ? EXIT_GOOD : fail("--recipe", &f);
 }
 
 /* Whether the shapes of the matrices match. */
@@ -111,7 +110,9 @@ static bool holds_all(const struct gemm_answers *a, const struct bitcut_gemm *g)
 }
 
 /* Select what computed D, or its unchanged recipe on its unit.  The nearest hypothesis
-   may match by chance, and its parts may not hold A and B. */
+   may match by chance, and its parts may not hold A and B.  Its variations may stand for
+   steps that D has and the GEMM does not have, such as a sum that is rounded to the
+   format of D. */
 static void take_explained(struct gemm_answers *a, struct fault *why)
 {
     const struct explanation *const e = &a->explanation;
@@ -119,7 +120,9 @@ static void take_explained(struct gemm_answers *a, struct fault *why)
     if (e->answer.found) a->d.format = e->q.format; /* of the values, not of the file */
     const struct bitcut_gemm row = gemm_of(g.recipe, g.unit);
     struct fault unused;
-    if (take(a, &g, why) != BITCUT_OK) take(a, &row, &unused);
+    const bool varies = e->answer.found || !a->tells;
+    if (!varies) fault_set(why, BITCUT_UNSUPPORTED, "no known computation gives D");
+    if (!varies || take(a, &g, true, why) != BITCUT_OK) take(a, &row, false, &unused);
     if (!a->chosen || e->answer.found || holds_all(a, &a->s.gemm)) return;
     a->chosen = false;
     fault_set(why, BITCUT_UNSUPPORTED,
@@ -139,52 +142,18 @@ static int choose(struct gemm_answers *a)
         take_explained(a, &why);
     if (a->chosen && why.status == BITCUT_OK) return EXIT_GOOD;
     if (!a->chosen && gemm_ask(a, ASK_ADVISE) <= EXIT_FOUND && advise_best(&a->advice))
-        take(a, &advise_best(&a->advice)->gemm, &unused);
+        take(a, &advise_best(&a->advice)->gemm, false, &unused);
     if (a->chosen && !a->o->d) return EXIT_GOOD;
-    const struct bitcut_gemm loop =
-        gemm_of(bitcut_recipe_find("fp32"), bitcut_unit_find("fma/f32", NULL));
-    if (!a->chosen && take(a, &loop, &why) != BITCUT_OK) return fail("--recipe", &why);
+    const struct bitcut_gemm loop = fp32_loop(a);
+    if (!a->chosen && take(a, &loop, true, &why) != BITCUT_OK)
+        return fail("--recipe", &why);
     configuration_line_write(a->configuration, &a->s.gemm);
     snprintf(a->note, sizeof a->note, "compared with %s instead: %s", a->configuration,
              why.text);
     return EXIT_GOOD;
 }
 
-/* --- reading ---------------------------------------------------------------------- */
-
-/* With a result, matrices may be stored otherwise than they should: explain also tries
-   transposed ones. */
-static int check_matrices(const struct gemm_answers *a)
-{
-    const struct setup *const s = &a->s;
-    if (a->d.at && s->a.cols != s->b.rows) return EXIT_GOOD;
-    const int status = setup_check_pair(&s->a, &s->b);
-    return status == EXIT_GOOD && s->c.at
-               ? setup_check_shape("C", &s->c, s->a.rows, s->b.cols)
-               : status;
-}
-
-int gemm_answers_read(struct gemm_answers *a)
-{
-    const struct gemm_report_options *const o = a->o;
-    struct setup *const s = &a->s;
-    int status = read_options(a);
-    s->files = &o->files;
-    if (status == EXIT_GOOD) status = setup_read(&s->a, "-a", o->a, s->files);
-    if (status == EXIT_GOOD) status = setup_read(&s->b, "-b", o->b, s->files);
-    if (status == EXIT_GOOD && !o->c) status = matrix_unread("-c", s->files);
-    if (status == EXIT_GOOD && !o->d) status = matrix_unread("-d", s->files);
-    if (status == EXIT_GOOD && o->c) status = setup_read(&s->c, "-c", o->c, s->files);
-    if (status == EXIT_GOOD && o->d) status = setup_read_result(s, &a->d, o->d);
-    if (status == EXIT_GOOD && a->d.format && format_is_integer(a->d.format))
-        return complain("-d", "has integers, which report does not take; use bitcut "
-                              "verify or bitcut explain");
-    if (status == EXIT_GOOD) status = check_matrices(a);
-    s->input_a = o->a;
-    s->input_b = o->b;
-    a->data = (struct gemm_data){ .a = s->a, .b = s->b, .c = s->c };
-    return status == EXIT_GOOD && o->recipe ? take_asked(a) : status;
-}
+/* --- the answers that there are ---------------------------------------------------- */
 
 static bool has(const struct gemm_answers *a, enum gemm_problem problem)
 {
@@ -201,10 +170,19 @@ void gemm_answers_clear(struct gemm_answers *a)
     power_clear(&a->power);
     matrix_clear(&a->emulated);
     matrix_clear(&a->d);
+    gemm_data_clear_extra(&a->data);
+    for (int i = 0; i < 2; i++) matrix_clear(&a->original[i]);
     setup_clear(&a->s);
 }
 
 /* --- computing -------------------------------------------------------------------- */
+
+static int refuse_sparse(const char *who)
+{
+    struct fault f;
+    fault_set(&f, BITCUT_UNSUPPORTED, "does not take a sparse A");
+    return fail(who, &f);
+}
 
 /* The target whose architecture has the unit that computed D; `targets` if there is none.
  */
@@ -227,8 +205,8 @@ static size_t find_target(struct gemm_answers *a)
 static void choose_places(struct gemm_answers *a)
 {
     a->targets = advise_targets(a->target);
-    if (a->o->unit) {
-        a->target[0] = a->o->unit;
+    if (a->o->setup.unit) {
+        a->target[0] = a->o->setup.unit;
         a->targets = 1;
         return;
     }
@@ -240,23 +218,58 @@ static void choose_places(struct gemm_answers *a)
     a->targets = GEMM_CHIPS;
 }
 
+/* A or B before quantization. */
+static const struct matrix *of_side(const struct gemm_answers *a, int side)
+{
+    return a->original[side].at ? &a->original[side] : side ? &a->s.b : &a->s.a;
+}
+
+/* The GEMM of these, without the factors that quantization makes. */
+static void take_unquantized(struct gemm_answers *a)
+{
+    a->asked = a->told;
+    a->asked_of = a->data;
+    a->asked.alpha = a->o->setup.alpha;
+    if (a->original[0].at) {
+        a->asked.scale_a = (struct bitcut_scales){ .lines = 0 };
+        a->asked_of.scale_a.at = NULL;
+    }
+    if (a->original[1].at) {
+        a->asked.scale_b = (struct bitcut_scales){ .lines = 0 };
+        a->asked_of.scale_b.at = NULL;
+    }
+}
+
 static int find_advice(struct gemm_answers *a)
 {
+    static const char *const own[] = { "a",          "b",        "recipe",
+                                       "unit",       "shape-d",  "quantize-a",
+                                       "quantize-b", "format-d", NULL };
     const struct context *const x = a->context;
     struct fault f;
+    if (a->sparse) return refuse_sparse("advise");
     const int status = setup_check_inner(&a->s, true);
     if (status != EXIT_GOOD) return status;
     choose_places(a);
-    const struct advise_problem q = { .a = &a->s.a,
-                                      .b = &a->s.b,
+    options_write(a->advised, sizeof a->advised, x->own, x->given, x->options, 0,
+                  sizeof a->o->setup, own);
+    take_unquantized(a);
+    const struct advise_problem q = { .a = of_side(a, 0),
+                                      .b = of_side(a, 1),
                                       .pairs = 1,
                                       .metric = &norm_sample_metrics[0],
                                       .want = a->want,
                                       .target = a->target,
                                       .targets = a->targets,
                                       .seed = x->seed,
-                                      .input_a = a->o->a,
-                                      .input_b = a->o->b,
+                                      .input_a = a->s.input_a,
+                                      .input_b = a->s.input_b,
+                                      .format_d = a->tells ? a->d.format : NULL,
+                                      .quantizer = { a->s.quantized[0].quantizer,
+                                                     a->s.quantized[1].quantizer },
+                                      .gemm = a->tells ? &a->asked : NULL,
+                                      .extra = a->tells ? &a->asked_of : NULL,
+                                      .options = a->tells ? a->advised : NULL,
                                       .values = true };
     if (advise_find(&a->advice, &q, x->threads, &x->progress, &f) != BITCUT_OK)
         return fail("advise", &f);
@@ -271,14 +284,18 @@ static enum bitcut_status ask_explanation(struct gemm_answers *a, struct fault *
                                              .seed = x->seed,
                                              .threads = x->threads,
                                              .progress = &x->progress };
+    static const struct bitcut_gemm none = { .size = 0 };
     const struct problem q = { .a = a->s.a,
                                .b = a->s.b,
                                .c = a->s.c,
                                .d = a->d,
-                               .alpha = a->alpha,
-                               .beta = a->beta,
+                               .alpha = a->told.alpha,
+                               .beta = a->told.beta,
                                .format = problem_format(&a->d),
-                               .name = a->o->d };
+                               .name = a->o->d,
+                               .told = a->tells ? a->told : none,
+                               .steps_told = a->steps_told,
+                               .scaling_told = a->scaling_told };
     const enum bitcut_status status = explain_run(&a->explanation, &q, &options, f);
     if (status != BITCUT_OK || !a->explanation.interrupted) return status;
     explain_clear(&a->explanation);
@@ -288,6 +305,10 @@ static enum bitcut_status ask_explanation(struct gemm_answers *a, struct fault *
 static int find_explanation(struct gemm_answers *a)
 {
     struct fault f;
+    if (a->sparse) return refuse_sparse("explain");
+    const bool as_given = epilogue_options_given(&a->own.epilogue);
+    const int status = as_given ? check_shapes(a) : EXIT_GOOD;
+    if (status != EXIT_GOOD) return status;
     if (ask_explanation(a, &f) != BITCUT_OK) return fail("explain", &f);
     return a->explanation.answer.found ? EXIT_GOOD : EXIT_FOUND;
 }
@@ -320,11 +341,11 @@ static int find_budget(struct budget_answer *to, struct budget_problem *q,
                                   .d = d,
                                   .all = all,
                                   .worst = WORST };
+    if (a->sparse) return EXIT_GOOD; /* the page says so */
     return budget_run(to, q, a->context);
 }
 
-/* Whether the budget of all outputs would take minutes. */
-static bool is_large(const struct gemm_answers *a)
+bool gemm_answers_are_many(const struct gemm_answers *a)
 {
     return (double)a->s.a.rows * (double)a->s.b.cols * (double)a->s.a.cols >
            0x1p24; /* about 20 seconds of processor time */
@@ -335,11 +356,11 @@ static int find_gemm(struct gemm_answers *a)
     int status = emulate(a);
     if (status == EXIT_GOOD) status = judge(&a->judged, &a->s.gemm, &a->emulated, a);
     if (status == EXIT_GOOD)
-        status =
-            find_budget(&a->budget, &a->budget_problem, &a->emulated, !is_large(a), a);
+        status = find_budget(&a->budget, &a->budget_problem, &a->emulated,
+                             !gemm_answers_are_many(a), a);
     a->model = (struct gemm_answer){ .gemm = setup_description(&a->s, a->context, true),
                                      .judged = &a->judged,
-                                     .budget = &a->budget };
+                                     .budget = a->sparse ? NULL : &a->budget };
     return status;
 }
 
@@ -347,9 +368,7 @@ static int find_fp32(struct gemm_answers *a)
 {
     struct setup s = a->s;
     struct matrix d = { 0 };
-    s.gemm = gemm_of(bitcut_recipe_find("fp32"), bitcut_unit_find("fma/f32", NULL));
-    s.gemm.alpha = a->s.gemm.alpha;
-    s.gemm.beta = a->s.gemm.beta;
+    s.gemm = fp32_loop(a);
     int status = setup_run(&d, &s, a->context);
     if (status == EXIT_GOOD) status = judge(&a->fp32, &s.gemm, &d, a);
     matrix_clear(&d);
@@ -366,7 +385,7 @@ static int find_verified(struct gemm_answers *a)
     struct fault f;
     const char *what;
     if (verified_find(v, &what, &q, &options, &f) != BITCUT_OK) return fail(what, &f);
-    v->gemm.budget = &a->worst;
+    v->gemm.budget = a->sparse ? NULL : &a->worst;
     const int status = find_budget(&a->worst, &a->worst_problem, &a->d, false, a);
     if (status != EXIT_GOOD) verified_clear(v);
     return status != EXIT_GOOD ? status : v->found.differ ? EXIT_FOUND : EXIT_GOOD;
@@ -396,10 +415,15 @@ static enum bitcut_status ask_tolerance(struct gemm_answers *a, struct fault *f)
     if (status == BITCUT_OK && a->d.at)
         status = tolerance_judge(&a->given, &a->tolerance.limits, q, &a->data, a->d.at,
                                  x->threads, &x->progress, f);
-    if (status == BITCUT_OK)
+    if (status == BITCUT_OK && !a->sparse)
         status = power_measure(&a->power, q, &a->tolerance, POWER_RUNS, x->seed,
                                x->threads, &x->progress, f);
     return status;
+}
+
+static bool is_quantized(const struct gemm_answers *a)
+{
+    return a->s.quantized[0].quantizer || a->s.quantized[1].quantizer;
 }
 
 static int find_tolerance(struct gemm_answers *a)
@@ -412,6 +436,7 @@ static int find_tolerance(struct gemm_answers *a)
                                             .n = a->s.b.cols,
                                             .k = a->s.a.cols,
                                             .runs = RUNS,
+                                            .quantized = is_quantized(a),
                                             .alarm = (double)1e-6f };
     if (ask_tolerance(a, &f) != BITCUT_OK) return fail("tolerance", &f);
     a->test =
@@ -420,31 +445,23 @@ static int find_tolerance(struct gemm_answers *a)
                                    .problem = &a->limits,
                                    .shuffled = true,
                                    .given = a->d.at ? &a->given : NULL,
-                                   .power = &a->power };
+                                   .power = a->sparse ? NULL : &a->power };
     return a->d.at && !a->given.verdict.accepted ? EXIT_FOUND : EXIT_GOOD;
 }
 
 /* --- the questions ---------------------------------------------------------------- */
 
-/* The options of the report that the command for a problem takes as well. */
-enum { TAKES_C = 1, TAKES_D = 2, TAKES_CHOICE = 4, TAKES_WANT = 8, TAKES_SECONDS = 16 };
-
 static const struct {
     int (*find)(struct gemm_answers *a);
-    const char *command;
-    unsigned takes;
-    const char *more; /* further words of the command */
+    bool chooses; /* whether the GEMM must be selected first */
 } questions[QUESTIONS] = {
-    /* clang-format off */
-    [ASK_ADVISE]    = { find_advice,      "advise",    TAKES_WANT, "" },
-    [ASK_EXPLAIN]   = { find_explanation, "explain",   TAKES_C | TAKES_D | TAKES_SECONDS, "" },
-    [ASK_GEMM]      = { find_gemm,        "gemm",      TAKES_C | TAKES_CHOICE, " --worst 8" },
-    [ASK_FP32]      = { find_fp32,        "gemm",      TAKES_C, " --recipe fp32 --unit fma/f32" },
-    [ASK_VERIFY]    = { find_verified,    "verify",    TAKES_C | TAKES_D | TAKES_CHOICE,
-                        " --worst 8 --seconds 0" },
-    [ASK_BOUND]     = { find_bounds,      "bound",     TAKES_C | TAKES_D | TAKES_CHOICE, "" },
-    [ASK_TOLERANCE] = { find_tolerance,   "tolerance", TAKES_C | TAKES_D | TAKES_CHOICE, "" },
-    /* clang-format on */
+    [ASK_ADVISE] = { find_advice, false },
+    [ASK_EXPLAIN] = { find_explanation, false },
+    [ASK_GEMM] = { find_gemm, true },
+    [ASK_FP32] = { find_fp32, false },
+    [ASK_VERIFY] = { find_verified, true },
+    [ASK_BOUND] = { find_bounds, true },
+    [ASK_TOLERANCE] = { find_tolerance, true },
 };
 
 int gemm_ask(struct gemm_answers *a, enum gemm_problem problem)
@@ -452,7 +469,7 @@ int gemm_ask(struct gemm_answers *a, enum gemm_problem problem)
     struct gemm_asked *const of = &a->of[problem];
     if (!of->tried) {
         struct fault *const before = message_keep(&of->why);
-        of->status = questions[problem].takes & TAKES_CHOICE ? choose(a) : EXIT_GOOD;
+        of->status = questions[problem].chooses ? choose(a) : EXIT_GOOD;
         if (of->status == EXIT_GOOD) of->status = questions[problem].find(a);
         of->tried = true;
         message_keep(before);
@@ -469,82 +486,4 @@ const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_problem probl
         [ASK_TOLERANCE] = &a->test,
     };
     return has(a, problem) ? answer[problem] : NULL;
-}
-
-/* --- command lines ---------------------------------------------------------------- */
-
-/* Whether a shell takes the word literally. */
-static bool is_plain(const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789-_./=,:+@%";
-    return *word && !word[strspn(word, plain)];
-}
-
-/* An option and its value, in quotes if necessary; quotes in the value are put outside of
-   them. */
-static void add_option(char *line, const char *option, const char *value)
-{
-    if (!value) return;
-    text_add(line, LINE_LENGTH_MAX, " %s ", option);
-    if (is_plain(value)) {
-        text_add(line, LINE_LENGTH_MAX, "%s", value);
-        return;
-    }
-    text_add(line, LINE_LENGTH_MAX, "'");
-    for (; *value; value++)
-        if (*value == '\'') text_add(line, LINE_LENGTH_MAX, "'\\''");
-        else text_add(line, LINE_LENGTH_MAX, "%c", *value);
-    text_add(line, LINE_LENGTH_MAX, "'");
-}
-
-/* The variations of a GEMM: items of its line (emu/gemm_text.h), NAME or NAME=VALUE, as
-   options; the items of the order of k as one option. */
-static void add_variations(char *line, const struct bitcut_gemm *g)
-{
-    char items[CONFIGURATION_LINE_MAX], order[ORDER_TEXT_MAX];
-    configuration_line_write(items, g);
-    char *item = strchr(items, ',');
-    for (char *next; item; item = next) {
-        struct bitcut_order one = { .slices = 0 };
-        next = strchr(++item, ',');
-        if (next) *next = 0;
-        if (order_read(&one, item, NULL) == BITCUT_OK) continue;
-        char *const value = strchr(item, '=');
-        if (value) *value = ' ';
-        text_add(line, LINE_LENGTH_MAX, " --%s", item);
-    }
-    order_write(order, &g->order);
-    if (*order) add_option(line, "--order", order + 1);
-}
-
-/* Recipe, unit and variations. */
-static void add_choice(char *line, const struct gemm_answers *a)
-{
-    const bool asked = a->o->recipe;
-    add_option(line, "--recipe", asked ? a->o->recipe : a->s.gemm.recipe->name);
-    add_option(line, "--unit", asked ? a->o->unit : a->s.gemm.unit->name);
-    if (!asked) add_variations(line, &a->s.gemm);
-}
-
-json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_problem problem)
-{
-    const struct gemm_report_options *const o = a->o;
-    const unsigned takes = questions[problem].takes;
-    char line[LINE_LENGTH_MAX] = "bitcut ";
-    text_add(line, LINE_LENGTH_MAX, "%s", questions[problem].command);
-    if (takes & TAKES_CHOICE) add_choice(line, a);
-    add_option(line, "-a", o->a);
-    add_option(line, "-b", o->b);
-    if (takes & TAKES_C) {
-        add_option(line, "-c", o->c);
-        add_option(line, "--alpha", o->alpha);
-        add_option(line, "--beta", o->beta);
-    }
-    if (takes & TAKES_D) add_option(line, "-d", o->d);
-    if (takes & TAKES_WANT) add_option(line, "--want", o->want);
-    if (takes & TAKES_SECONDS) add_option(line, "--seconds", o->seconds);
-    text_add(line, LINE_LENGTH_MAX, "%s", questions[problem].more);
-    if (problem == ASK_GEMM && !is_large(a)) text_add(line, LINE_LENGTH_MAX, " --budget");
-    return json_text(line);
 }

@@ -30,8 +30,14 @@ enum { GEMM_NOTE_MAX = BITCUT_GEMM_MAX + BITCUT_TEXT_MAX + 40 };
 struct gemm_answers {
     struct context *context;
     const struct gemm_report_options *o;
-    uint32_t alpha, beta;
+    struct setup_options own; /* the options that told was made from */
+    struct bitcut_gemm told;  /* alpha, beta; with `tells` also the bias, the factors, the
+                                 start and the steps, of the operands in s */
+    bool sparse; /* whether A is 2:4 sparse: there are no advice, explanation, budget and
+                    power */
+    bool tells, steps_told, scaling_told; /* as of struct problem */
     struct setup s;  /* A, B and C; GEMM and plan once they are selected */
+    struct matrix original[2]; /* A and B before they were quantized, if they were */
     struct matrix d; /* d.at is NULL unless it was given                     */
     bool chosen;
     char configuration[BITCUT_GEMM_MAX]; /* the GEMM as a line of text, with a note */
@@ -39,7 +45,7 @@ struct gemm_answers {
                                   GEMM */
     double want;
     size_t seconds;
-    struct gemm_data data; /* a copy of A, B and C */
+    struct gemm_data data; /* A, B and C of s; own are bias and factors, in FP32 */
     struct matrix emulated;
     struct gemm_asked {
         bool tried;
@@ -48,6 +54,9 @@ struct gemm_answers {
     } of[QUESTIONS];
     const char *target[ADVISE_TARGETS_MAX]; /* the targets where recipes are tried, */
     size_t targets;                         /* and their number */
+    char advised[1 << 12];                  /* the options of advise for told */
+    struct bitcut_gemm asked;  /* told and data for the original A and B; elements stay */
+    struct gemm_data asked_of; /* those of data */
     struct advise advice;
     struct explanation explanation;
     struct judged judged, fp32;
@@ -67,6 +76,9 @@ struct gemm_answers {
 /* Read the matrices and check the options.  Prints messages and returns an exit status.
  */
 int gemm_answers_read(struct gemm_answers *a);
+/* Select the requested recipe and unit.  Prints messages and returns an exit status. */
+int gemm_answers_take(struct gemm_answers *a);
+
 void gemm_answers_clear(struct gemm_answers *a);
 
 /* Compute an answer, and the answers that it depends on, unless they exist already.
@@ -82,7 +94,7 @@ bool gemm_answers_misshapen(const struct gemm_answers *a);
    computed, or there is none. */
 const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_problem problem);
 
-/* The command line with the same answer; the caller releases the text. */
-json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_problem problem);
+/* Whether the budget of all outputs would take minutes. */
+bool gemm_answers_are_many(const struct gemm_answers *a);
 
 #endif

@@ -6,6 +6,7 @@
 #include "analysis/sampling/c_function.h"
 #include "analysis/sampling/python_lines.h"
 #include "lib/base/text.h"
+#include "lib/gemm/epilogue.h"
 #include "lib/io/json_value.h"
 
 #include <math.h>
@@ -46,6 +47,8 @@ static void print_errors(struct outcome *to, const struct gemm_answers *a)
            t->norm_known ? "" : " plus the norm of the underflow");
     if (result_is_short(a->d.format))
         REASON(", before D is rounded to %s", result_name(a->d.format));
+    if (gemm_is_extended(&a->s.gemm))
+        REASON("; |A||B| includes factors, bias and beta C, with their absolute values");
     if (v->accepted && v->zeros_accepted)
         REASON("; a D of zeros is accepted as well, so these inputs test nothing");
 }
@@ -186,17 +189,41 @@ static void append_block(json_t *code, const char *title, const char *language,
     json_decref(lines);
 }
 
+/* Why there is no function for a GEMM with a bias, factors, a start or other steps. */
+static const char *no_function(const struct gemm_answers *a)
+{
+    return a->limits.quantized ? "the limits are those of operands that were quantized"
+           : tolerance_needs_rest(&a->tolerance.limits) || !a->tolerance.limits.norm_known
+               ? "the limits have a term for underflow, which depends on the data"
+               : "its steps have no expression in Python; use bitcut tolerance";
+}
+
+/* Whether the function has these factors as an argument; a single one is a number in its
+   text. */
+static bool takes_factors(const struct bitcut_scales *x, const struct bitcut_gemm *g)
+{
+    return matrix_is_given(&x->at) &&
+           (x->lines || x->depth || g->scaling != BITCUT_SCALING_EPILOGUE);
+}
+
 static json_t *python_function(const struct python_library *l,
                                const struct gemm_answers *a)
 {
     char line[PYTHON_LINES][PYTHON_LINE_MAX];
+    const struct bitcut_gemm *const g = &a->s.gemm;
     const int count = python_lines(line, l, &a->tolerance, &a->limits, true);
     json_t *const lines = json_array();
+    if (!count && gemm_is_extended(g) && isfinite(a->tolerance.limits.with_underflow))
+        json_array_append_new(lines, json_sprintf("# none: %s", no_function(a)));
     if (!count) return lines;
     json_array_append_new(lines, json_sprintf("%s", l->import));
     json_array_append_new(lines, json_string(""));
-    json_array_append_new(lines, json_sprintf("def assert_gemm(A, B, %sD):",
-                                              gemm_reads_c(&a->s.gemm) ? "C, " : ""));
+    json_array_append_new(
+        lines,
+        json_sprintf("def assert_gemm(A, B, %s%s%s%sD):", gemm_reads_c(g) ? "C, " : "",
+                     gemm_has_bias(g) ? "bias, " : "",
+                     takes_factors(&g->scale_a, g) ? "scale_a, " : "",
+                     takes_factors(&g->scale_b, g) ? "scale_b, " : ""));
     for (int i = 0; i < count - tolerance_closes(&a->tolerance.limits); i++)
         json_array_append_new(lines, json_sprintf("    %s", line[i]));
     return lines;
@@ -205,8 +232,14 @@ static json_t *python_function(const struct python_library *l,
 static json_t *lines_of_c(const struct gemm_answers *a)
 {
     char line[C_LINES][C_LINE_MAX];
-    const int count = c_function(line, &a->tolerance, &a->limits);
     json_t *const lines = json_array();
+    if (gemm_is_extended(&a->s.gemm)) {
+        json_array_append_new(lines,
+                              json_string("/* none: the function of C has A, B, C, "
+                                          "alpha and beta alone */"));
+        return lines;
+    }
+    const int count = c_function(line, &a->tolerance, &a->limits);
     for (int i = 0; i < count; i++) json_array_append_new(lines, json_string(line[i]));
     return lines;
 }

@@ -176,7 +176,9 @@ enum bitcut_status judged_find(struct judged *to, const struct bitcut_gemm *g,
     struct judge j;
     enum bitcut_status status = gemm_data_judge_by(&j, reference, data, g, options, f);
     if (status != BITCUT_OK) return status;
-    *to = (struct judged){ .reference = reference, .graded = !gemm_is_extended(g) };
+    *to = (struct judged){ .reference = reference,
+                           .graded =
+                               !gemm_is_extended(g) && !format_is_integer(g->unit->c) };
     j.comparison.d = d->at;
     to->error_bound = (struct error_bound){ .parts = NAN, .all = NAN };
     if (to->graded) status = judge_grade(&j, &to->error_bound, g, options, f);

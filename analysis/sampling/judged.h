@@ -14,8 +14,8 @@ enum { VERDICT_MAX = 600 };
 
 struct judged {
     const struct reference *reference;
-    bool graded; /* whether D is compared with an FP32 GEMM: D = alpha A B + beta C alone
-                  */
+    bool graded; /* whether D is compared with an FP32 GEMM: D = alpha A B + beta C alone,
+                    and not on a unit of integers */
     size_t m, n, k;
     double value[METRICS];
     char grade[VERDICT_MAX], verdict[VERDICT_MAX]; /* sentences                      */
