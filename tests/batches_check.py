@@ -184,7 +184,10 @@ def one_grouped_by_k():
         errors.append(alone["backward_max"] if sizes[i] else -1)
         if (bits(np.load("d1.npy")) != bits(d[i])).any():
             return f"group {i} of {sizes}: {words}"
-    wrong = differs(said, largest=int(np.argmax(errors)), backward_max=max(errors))
+    if max(errors) > 0:
+        wrong = differs(said, largest=int(np.argmax(errors)), backward_max=max(errors))
+    else:
+        wrong = differs(said, backward_max=0)
     verify = [*HOW, *given, *words, "--seconds", 0]
     wrong += says(f"{groups} of {groups} GEMMs are identical", 0, "verify", *verify, "-d", "d.npy")
     at = [int(draw.integers(x)) for x in d.shape]
@@ -249,6 +252,7 @@ def refusals_of_k():
     wrong = "".join(says(text, status, what, *([] if "--recipe" in words else HOW[:2]),
                          *([] if "--unit" in words else HOW[2:]), *words)
                     for text, status, what, words in cases)
+    wrong += says("sum over k", 0, "gemm", *HOW, "-a", "e.npy", "-b", "f.npy", "--offsets-k", "o.npz:empty")
     return wrong + says("k is 0", 2, "explain", "-a", "e.npy", "-b", "f.npy", "-d", "g.npy",
                         "--offsets-k", "o.npz:empty")
 

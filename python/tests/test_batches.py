@@ -383,7 +383,17 @@ class GroupsOfK(unittest.TestCase):
                              bitcut.judge(d[i], a[:, own].copy(), b[own].copy(), **WAY).to_dict())
         # the largest k decides the worst case
         whole = bitcut.tolerance(a[:, 160:].copy(), b[160:].copy(), **WAY, runs=20)
-        self.assertEqual(t.bound, whole.bound)
+        for order in (ends, [140, 204, 204, 300], [20, 160, 300]):
+            t = bitcut.tolerance(a, b, **WAY, offsets_k=order, runs=20)
+            self.assertEqual(t.bound, whole.bound)
+
+    def test_runs_have_products(self):
+        """Limits with empty groups are those of as many GEMMs with products."""
+        a, b = batch(12, 64, seed=5), batch(64, 9, seed=6)
+        want = bitcut.tolerance(numpy.stack([a] * 3), b, **WAY, runs=30)
+        for ends in ([0, 64, 64], [64, 64, 64], [0, 0, 64]):
+            found = bitcut.tolerance(a, b, **WAY, offsets_k=ends, runs=30)
+            self.assertEqual(found.to_dict(), want.to_dict())
 
     def test_refused(self):
         a, b = batch(4, 8, seed=1), batch(8, 5, seed=2)
@@ -395,6 +405,8 @@ class GroupsOfK(unittest.TestCase):
                              ({"c": batch(3, 4, 5, seed=1)}, "2 groups, but C has 3 matrices"),
                              ({"offsets": [2, 4]}, "not both"), ({"sparse_a": True}, "sparse A"),
                              ({"out": numpy.zeros((4, 5), "f4")}, r"not \(2, 4, 5\)"),
+                             ({"out": numpy.lib.stride_tricks.as_strided(
+                                 numpy.zeros((5, 5), "f4"), (2, 4, 5), (20, 20, 4))}, "overlap"),
                              ({"scale_a": batch(4, 2, seed=1), "block_a": (1, 4), "scaling": "promoted",
                                "recipe": "plain", "tile_k": 4, "offsets_k": [3, 8]},
                               "group 1 does not begin with a block of factors of A"),
