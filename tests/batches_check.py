@@ -219,6 +219,9 @@ def explanations_of_k():
     wrong += says("(?s)GEMM 0, row 0.*explanation +D is ootomo", 1, "verify", "--recipe", "plain",
                   "--unit", "h100", *given, "-d", "d.npy", "--seconds", 5)
     limits = ["tolerance", *HOW, *given, "--power", 0, "--seeds", 9, "-d", "d.npy"]
+    bounds = [json.loads(bitcut(*limits[:-2], *words, "--json"))["componentwise"]["bound"]
+              for words in ([], ["--index", 3])]  # the largest k decides
+    wrong += "" if bounds[0] == bounds[1] else str(bounds)
     return wrong + says("REJECTED; .* of GEMM 2", 1, *limits) + says("ACCEPTED", 0, *limits, "--index", 0)
 
 
