@@ -319,8 +319,8 @@ static bool is_for_device(const struct bitcut_gemm *g, const struct gemm_plan *p
 {
     const double products = (double)g->m * (double)g->n * (double)g->k;
     return o->offload && !o->watch && !plan->faults && !plan->integer &&
-           !gemm_is_extended(g) && !g->sparsity && g->count && products > 0 &&
-           products >= o->offload->least;
+           !gemm_is_extended(g) && !g->sparsity && !gemm_groups_k(g) && g->count &&
+           products > 0 && products >= o->offload->least;
 }
 
 /* Run the GEMMs one after the other.  *took is false: the device runs none of them. */
@@ -373,14 +373,48 @@ static enum bitcut_status check_blocks(const struct k_parts *parts, size_t step,
 enum bitcut_status gemm_check_order(const struct bitcut_gemm *g,
                                     const struct gemm_plan *plan, struct fault *f)
 {
-    struct k_parts parts;
+    enum bitcut_status status = BITCUT_OK;
     if (!gemm_has_scales(g)) return BITCUT_OK;
-    enum bitcut_status status =
-        k_parts_make(&parts, &plan->order, gemm_products(g), (size_t)plan->k_step);
-    if (status != BITCUT_OK)
-        return fault_set(f, status, "not enough memory for the order of k");
-    status = check_blocks(&parts, (size_t)plan->k_step, g, f);
-    k_parts_clear(&parts);
+    for (size_t i = 0; i < (gemm_groups_k(g) ? g->count : 1) && status == BITCUT_OK;
+         i++) {
+        const struct bitcut_gemm one = gemm_groups_k(g) ? gemm_nth(g, i) : *g;
+        struct k_parts parts;
+        status =
+            k_parts_make(&parts, &plan->order, gemm_products(&one), (size_t)plan->k_step);
+        if (status != BITCUT_OK)
+            return fault_set(f, status, "not enough memory for the order of k");
+        status = check_blocks(&parts, (size_t)plan->k_step, &one, f);
+        k_parts_clear(&parts);
+    }
+    return status;
+}
+
+/* Set the sequences of k of a job.  k_parts_clear() frees them for any status. */
+static enum bitcut_status take_k(struct job *job, const struct gemm_plan *plan,
+                                 const struct bitcut_gemm *g, struct fault *f)
+{
+    const enum bitcut_status status =
+        k_parts_make(&job->parts, &plan->order, gemm_products(g), (size_t)plan->k_step);
+    job->schedule = schedule_make(plan, g->unit, job->parts.steps);
+    if (status != BITCUT_OK) return status;
+    job->first = first_sequence(job);
+    return check_blocks(&job->parts, (size_t)plan->k_step, g, f);
+}
+
+/* Run the groups one after the other, each with its own sequences of k. */
+static enum bitcut_status run_groups_of_k(const struct bitcut_gemm *g,
+                                          const struct gemm_plan *plan,
+                                          const struct job *same, int threads,
+                                          struct fault *f)
+{
+    enum bitcut_status status = gemm_check_order(g, plan, f);
+    for (size_t i = 0; i < g->count && status == BITCUT_OK; i++) {
+        const struct bitcut_gemm one = gemm_nth(g, i);
+        struct job job = *same;
+        status = take_k(&job, plan, &one, f);
+        if (status == BITCUT_OK) status = run_one(g, i, &job, threads);
+        k_parts_clear(&job.parts);
+    }
     return status;
 }
 
@@ -416,14 +450,9 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
                        .progress = o->progress };
     enum bitcut_status status = choose_kernels(&job, o->simd, f);
     if (status != BITCUT_OK || !g->m || !g->n || !g->count) return status;
-    status =
-        k_parts_make(&job.parts, &plan->order, gemm_products(g), (size_t)plan->k_step);
-    job.schedule = schedule_make(plan, g->unit, job.parts.steps);
-    if (status == BITCUT_OK) {
-        job.first = first_sequence(&job);
-        status = check_blocks(&job.parts, (size_t)plan->k_step, g, f);
-    }
-    if (status == BITCUT_OK) status = run_all(g, &job, o->threads);
+    if (gemm_groups_k(g)) status = run_groups_of_k(g, plan, &job, o->threads, f);
+    else status = take_k(&job, plan, g, f);
+    if (status == BITCUT_OK && !gemm_groups_k(g)) status = run_all(g, &job, o->threads);
     if (status == BITCUT_NO_MEMORY)
         fault_set(f, status, "not enough memory for the operands");
     if (status == BITCUT_UNSUPPORTED) fault_set(f, status, "stopped");

@@ -64,7 +64,7 @@ static enum bitcut_status emulate(struct bitcut_gemm *ran, const struct bitcut_g
     struct bitcut_gemm g = *gemm;
     size_t count;
     const bool fits = size_multiply(&count, g.m, g.n) &&
-                      size_multiply(&count, count, g.offsets ? 1 : g.count);
+                      size_multiply(&count, count, gemm_groups_rows(&g) ? 1 : g.count);
     void *const d =
         fits ? memory_allocate(count, (size_t)format_bytes(matrix_format(&g.d))) : NULL;
     if (!d) {
@@ -74,7 +74,7 @@ static enum bitcut_status emulate(struct bitcut_gemm *ran, const struct bitcut_g
     epilogue_leave_amax(&g);
     g.d = (struct bitcut_matrix){ .to = d,
                                   .format = g.d.format,
-                                  .stride = g.offsets ? 0 : g.m * g.n };
+                                  .stride = gemm_groups_rows(&g) ? 0 : g.m * g.n };
     const enum bitcut_status status = bitcut_gemm(ran, &g, threads, why);
     if (status != BITCUT_OK) free(d);
     return status;

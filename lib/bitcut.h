@@ -768,12 +768,14 @@ struct bitcut_gemm {
     int32_t zero_a, zero_b; /* zero points: A stands for A - zero_a, B for B - zero_b, see
                                "Integers" below                                         */
     int32_t zero_d;         /* the zero point of D, for the step ZERO_D                 */
-    const int32_t *offsets; /* the ends of `count` groups of rows, see "Groups" below, or
-                               NULL                                                     */
+    const int32_t *offsets; /* the ends of `count` groups of rows, or of k, see "Groups"
+                               below, or NULL                                           */
     enum bitcut_sparsity sparsity;  /* whether A is 2:4 sparse                          */
     struct bitcut_matrix positions; /* m x k/2 of the format u8: positions of the kept
                                        elements of A; no positions if `at` and `each` are
                                        NULL                                             */
+    bool offsets_of_k; /* the offsets are ends of groups of k, see "Groups of k" below;
+                          no effect without offsets                                     */
 };
 
 /* Sparsity.  A 2:4 sparse A keeps two elements of each four elements of a row whose k are
@@ -813,7 +815,21 @@ struct bitcut_gemm {
    - This is the grouped GEMM of torch._grouped_mm, with a 2-D A and a 3-D B.
    - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_judge(), bitcut_tolerance(),
      bitcut_tolerance_judge() and bitcut_explain() take groups.  Other calls, and devices,
-     refuse them. */
+     refuse them.
+
+   Groups of k.  With `offsets_of_k`, GEMM i of `count` has columns offsets[i - 1] to
+   offsets[i] - 1 of A, and these rows of B; so A is m x k and B is k x n, where k is the sum
+   of the groups' k, and C and D are one m x n matrix for each group.
+   - offsets ascends, and ends with k.  The sum of an empty group is +0 in each output, as
+     for k = 0.
+   - Each group is computed as a GEMM of its own: its k is counted from the group's start,
+     by slices, tiles, promotions and the random bits of "sr" alike.
+   - A and B have no stride and no array of pointers.  C belongs to all groups if it has
+     neither.  Factors that depend on k have neither; each group begins with a block of them.
+   - A is not sparse.  Where k of integers has a limit, the limit holds for the whole k.
+   - This is the grouped GEMM of torch._grouped_mm, with a 2-D A and a 2-D B, which gives the
+     gradients of the weights of a mixture of experts.
+   - The calls that take groups take groups of k. */
 
 /* Epilogue.  The sum of an output is v, after the sums of slices are added and the
    equilibration is undone.  The steps of `epilogue` change v, one after the other.  Then v

@@ -157,6 +157,109 @@ def one_grouped():
     return wrong
 
 
+def one_grouped_by_k():
+    """What is wrong with random groups of k: gemm, verify and explain; each group alone."""
+    sizes = draw.integers(0, 80, int(draw.integers(1, 6)))
+    sizes[draw.integers(len(sizes))] = 64
+    ends, groups = np.cumsum(sizes).astype("i4"), len(sizes)
+    m, n, k = int(draw.integers(1, 9)), int(draw.integers(1, 9)), int(ends[-1])
+    shape_c = [(groups, m, n), (m, n)][draw.integers(2)]
+    a, b, c = (draw.standard_normal(s).astype("f4") for s in ((m, k), (k, n), shape_c))
+    np.save("ends.npy", ends)
+    np.save("bias.npy", draw.standard_normal(n).astype("f4"))
+    words = [["--beta", "2"], ["--bias", "bias.npy"], ["--format-d", "bf16"], []][draw.integers(4)]
+    words = words + ["--threads", draw.integers(1, 4)]
+    arrays = {"a": np.asfortranarray(a) if draw.random() < 0.5 else a, "b": b,
+              **({"c": c} if "--beta" in words else {})}
+    given = [*save(**arrays), "--offsets-k", "ends.npy"]
+    said = json.loads(bitcut("gemm", *HOW, *given, *words, "-o", "d.npy", "--json"))
+    d = np.load("d.npy")
+    if d.shape != (groups, m, n) or said["count"] != groups:
+        return f"{d.shape} of {sizes}"
+    errors = []
+    for i in range(groups):
+        own = slice(int(ends[i] - sizes[i]), int(ends[i]))
+        files = save(a1=a[:, own], b1=b[own], **({"c1": of(c, i, groups)} if "c" in arrays else {}))
+        alone = json.loads(bitcut("gemm", *HOW, *files, *words, "-o", "d1.npy", "--json"))
+        errors.append(alone["backward_max"] if sizes[i] else -1)
+        if (bits(np.load("d1.npy")) != bits(d[i])).any():
+            return f"group {i} of {sizes}: {words}"
+    if max(errors) > 0:
+        wrong = differs(said, largest=int(np.argmax(errors)), backward_max=max(errors))
+    else:
+        wrong = differs(said, backward_max=0)
+    verify = [*HOW, *given, *words, "--seconds", 0]
+    wrong += says(f"{groups} of {groups} GEMMs are identical", 0, "verify", *verify, "-d", "d.npy")
+    at = [int(draw.integers(x)) for x in d.shape]
+    off = d.copy()
+    bits(off)[tuple(at)] ^= 1
+    np.save("off.npy", off)
+    said = json.loads(bitcut("verify", *verify, "-d", "off.npy", "--json", status=1))
+    wrong += differs(said["first"], gemm=at[0], at=at[1:]) + differs(said, identical=groups - 1, mismatches=1)
+    bitcut("verify", *verify, "-d", "off.npy", "--index", at[0], status=1)
+    bitcut("verify", *verify, "-d", "d.npy", "--index", at[0])
+    return wrong
+
+
+def explanations_of_k():
+    """Groups of k are explained as GEMMs, and the groups that differ are named."""
+    a, b = (draw.standard_normal(s).astype("f4") for s in ((16, 320), (320, 12)))
+    np.save("ends.npy", np.int32([96, 96, 192, 320]))
+    given = [*save(a=a, b=b), "--offsets-k", "ends.npy"]
+    bitcut("gemm", *HOW, *given, "--reference", "none", "-o", "d.npy")
+    d = np.load("d.npy")
+    ask = ["explain", *given, "-d", "d.npy", "--seconds", 5]
+    wrong = differs(json.loads(bitcut(*ask, "--json")), found=True, gemms=4, explained=4,
+                    recipe="ootomo", total=4 * 16 * 12)
+    wrong += says("ootomo", 0, *ask, "--index", 2)
+    d[2] = d[0]
+    np.save("d.npy", d)
+    wrong += says("Group 2: the same, with A and B of group 0", 1, *ask)
+    # a difference that verify explains, of a group whose A has gaps
+    wrong += says("(?s)GEMM 0, row 0.*explanation +D is ootomo", 1, "verify", "--recipe", "plain",
+                  "--unit", "h100", *given, "-d", "d.npy", "--seconds", 5)
+    limits = ["tolerance", *HOW, *given, "--power", 0, "--seeds", 9, "-d", "d.npy"]
+    bounds = [json.loads(bitcut(*limits[:-2], *words, "--json"))["componentwise"]["bound"]
+              for words in ([], ["--index", 3])]  # the largest k decides
+    wrong += "" if bounds[0] == bounds[1] else str(bounds)
+    return wrong + says("REJECTED; .* of GEMM 2", 1, *limits) + says("ACCEPTED", 0, *limits, "--index", 0)
+
+
+def refusals_of_k():
+    z = lambda *shape: np.zeros(shape, "f4")
+    save(a=z(4, 6), b=z(6, 5), b3=z(2, 6, 5), c=z(3, 4, 5), d=z(4, 5), d3=z(3, 4, 5))
+    np.savez("o.npz", good=np.int32([2, 6]), short=np.int32([2, 5]), down=np.int32([4, 2, 6]),
+             rows=np.int32([4]), empty=np.int32([0, 0]))
+    a, b, o = ["-a", "a.npy"], ["-b", "b.npy"], ["--offsets-k", "o.npz:good"]
+    save(e=z(4, 0), f=z(0, 5), g=z(2, 4, 5))
+    np.save("s.npy", np.float32([1, 2]).reshape(1, 2))
+    scales = ["--recipe", "plain", "--scaling", "promoted", "--scale-a", "s.npy", "--block-a", "0x3"]
+    cases = [
+        ("--offsets-k: must end with 6, the columns of A, found 5", 2, "gemm", [*a, *b, "--offsets-k", "o.npz:short"]),
+        ("--offsets-k: must end with 6", 2, "gemm", [*a, *b, "--offsets-k", "o.npz:rows"]),
+        ("--offsets-k: must ascend; element 1 is 2 after 4", 2, "gemm", [*a, *b, "--offsets-k", "o.npz:down"]),
+        ("--offsets, --offsets-k cannot", 2, "gemm", [*a, *b, *o, "--offsets", "o.npz:rows"]),
+        ("takes A and B of two dim", 2, "gemm", [*a, "-b", "b3.npy", *o]),
+        ("-c: 3 matrices, but the batch has 2", 2, "gemm", [*a, *b, "-c", "c.npy", *o]),
+        ("-d: one matrix, but the batch has 2", 2, "verify", [*a, *b, "-d", "d.npy", *o]),
+        ("-d: 3 matrices, but the batch has 2", 2, "verify", [*a, *b, "-d", "d3.npy", *o]),
+        ("--index: 2 is not below 2", 2, "gemm", [*a, *b, *o, "--index", "2"]),
+        ("--index, one GEMM", 2, "gemm", [*a, *b, *o, "--budget"]),
+        ("--offsets-k cannot be combined with --sparse-a", 2, "gemm", [*a, *b, *o, "--sparse-a"]),
+        ("-a, -b must have two dimensions", 2, "gemm", ["--recipe", "plain", "--unit", "turing/mma.m8n8k16.s32.s8", *a, *b, *o]),
+        ("unknown option --offsets-k", 2, "bound", [*a, *b, *o]),
+        ("--offsets-k, --index require", 2, "tolerance", ["-m", "4", "-n", "4", "-k", "6", *o]),
+        ("group 1 does not begin with a block of factors of A", 2, "gemm", [*a, *b, *o, *scales]),
+        ("--offsets-k and factors of blocks of k", 2, "gemm", [*a, *b, *o, *scales, "--index", "1"]),
+    ]
+    wrong = "".join(says(text, status, what, *([] if "--recipe" in words else HOW[:2]),
+                         *([] if "--unit" in words else HOW[2:]), *words)
+                    for text, status, what, words in cases)
+    wrong += says("sum over k", 0, "gemm", *HOW, "-a", "e.npy", "-b", "f.npy", "--offsets-k", "o.npz:empty")
+    return wrong + says("k is 0", 2, "explain", "-a", "e.npy", "-b", "f.npy", "-d", "g.npy",
+                        "--offsets-k", "o.npz:empty")
+
+
 def group_refusals():
     z = lambda *shape: np.zeros(shape, "f4")
     save(a=z(6, 8), b=z(3, 8, 5), b2=z(2, 8, 5), a3=z(3, 2, 8), d=z(6, 5))
@@ -333,6 +436,10 @@ if __name__ == "__main__":
     for i in range(12):
         check(f"random groups {i}", one_grouped())
     check("refusals of groups", group_refusals())
+    for i in range(12):
+        check(f"random groups of k {i}", one_grouped_by_k())
+    check("explanations of groups of k", explanations_of_k())
+    check("refusals of groups of k", refusals_of_k())
     check("errors of the largest", largest())
     check("kinds of files", kinds())
     check("one row or column of C", short_c())

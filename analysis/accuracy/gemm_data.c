@@ -99,16 +99,20 @@ static struct matrix borrowed(const struct bitcut_matrix *x, size_t rows, size_t
         struct matrix){ .rows = rows, .cols = cols, .at = (uint32_t *)(uintptr_t)x->at };
 }
 
-void gemm_data_of(struct gemm_data *to, struct matrix *d, const struct bitcut_gemm *all,
-                  size_t i)
+bool gemm_data_of(struct gemm_data *to, struct matrix *d, struct matrix *own,
+                  const struct bitcut_gemm *all, size_t i)
 {
     const struct bitcut_gemm g = gemm_nth(all, i);
+    *own = (struct matrix){ .at = NULL };
+    if (gemm_groups_k(all) && !view_matrix(own, &g.a, 0, g.m, g.k, 1)) return false;
     *to = (struct gemm_data){ .a = borrowed(&g.a, g.m, g.k),
                               .b = borrowed(&g.b, g.k, g.n),
                               .c = borrowed(&g.c, g.m, g.n) };
+    if (own->at) to->a = *own;
     to->a.kept = (uint8_t *)(uintptr_t)g.positions.at;
     *d = borrowed(&g.d, g.m, g.n);
     d->format = g.d.format;
+    return true;
 }
 
 /* The first `most` of 0 to count - 1 in random order, or in order. */

@@ -30,9 +30,10 @@ enum bitcut_status gemm_data_take(struct gemm_data *to, const struct bitcut_gemm
                                   size_t i, int threads, struct fault *f);
 
 /* The operands of GEMM i of a batch, and its D, whose FP32 elements have no gaps.  The
-   elements stay the batch's: there is nothing to clear. */
-void gemm_data_of(struct gemm_data *to, struct matrix *d, const struct bitcut_gemm *all,
-                  size_t i);
+   elements stay the batch's; *own, which the caller clears, has copies where A of a group
+   of k has gaps.  False: no memory, and there is nothing to clear. */
+bool gemm_data_of(struct gemm_data *to, struct matrix *d, struct matrix *own,
+                  const struct bitcut_gemm *all, size_t i);
 
 /* Sample at most `rows` rows of A and `cols` columns of B, with their bias and factors,
    drawn by seed and run, with k in a random order, the same for both.  Exact outputs and

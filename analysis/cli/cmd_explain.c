@@ -50,7 +50,7 @@ static const struct option_row options[] = {
     MATRIX_OPTIONS_AB(explain_command, setup.files),
     MATRIX_OPTIONS_C(explain_command, setup.files),
     MATRIX_OPTIONS_D(explain_command, setup.files),
-    MATRIX_OPTION_OFFSETS(explain_command, setup.files),
+    MATRIX_OPTIONS_OFFSETS(explain_command, setup.files),
     MATRIX_OPTION_INDEX(explain_command, setup.files),
     { "alpha", "intended factor of A B (default 1)",
       OPTION(explain_command, setup.alpha, F32, "X") },
@@ -239,6 +239,7 @@ static int tell(struct problem *q, const struct explain_command_options *o)
                    q->c.at);
     g.count = q->offsets ? q->gemms : 1;
     g.offsets = q->offsets;
+    g.offsets_of_k = q->offsets_of_k;
     q->alpha = g.alpha;
     return problem_tell(q, &g, &f) == BITCUT_OK ? EXIT_GOOD : fail("--epilogue", &f);
 }
@@ -248,15 +249,23 @@ static int32_t *offsets;
 
 static int take_offsets(struct problem *q, const struct explain_command_options *o)
 {
-    if (!o->setup.files.offsets) return EXIT_GOOD;
-    if (o->d.count > 1)
-        return complain("--offsets", "cannot be combined with two results");
-    if (!q->d.at) return complain("--offsets", "does not apply to products of integers");
+    const char *const option = o->setup.files.offsets_k ? "--offsets-k" : "--offsets";
+    if (!matrix_has_groups(&o->setup.files)) return EXIT_GOOD;
+    if (o->d.count > 1) return complain(option, "cannot be combined with two results");
+    if (!q->d.at) return complain(option, "does not apply to products of integers");
     int status = setup_check_shape("D", &q->d, q->a.rows, q->b.cols);
     if (status == EXIT_GOOD)
-        status = matrix_offsets(&offsets, &q->gemms, q->a.rows, &o->setup.files);
+        status = matrix_offsets(&offsets, &q->gemms, &q->a, &o->setup.files);
     q->offsets = offsets;
+    q->offsets_of_k = o->setup.files.offsets_k;
     return status;
+}
+
+/* Put the columns of A of each group of k together. */
+static int pack_groups(struct problem *q)
+{
+    struct fault f;
+    return problem_pack(q, &f) == BITCUT_OK ? EXIT_GOOD : fail("-a", &f);
 }
 
 /* The groups, or the group of --index alone. */
@@ -265,11 +274,12 @@ static int take_groups(struct problem *q, struct matrix *const all[MATRICES],
 {
     const int status = matrix_groups(all, q->offsets, q->gemms, files);
     q->is_batch = files->index == SIZE_MAX;
+    if (status == EXIT_GOOD && q->is_batch && q->offsets_of_k) return pack_groups(q);
     if (status != EXIT_GOOD || q->is_batch) return status;
     if (problem_is_told(q)) q->told = gemm_nth(&q->told, files->index);
     q->offsets = NULL;
     q->gemms = 1;
-    q->of_groups = true;
+    q->of_groups = !q->offsets_of_k;
     return status;
 }
 

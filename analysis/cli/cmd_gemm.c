@@ -36,7 +36,7 @@ static const struct option_row options[] = {
     ZERO_OPTIONS(gemm_command),
     { "format-d", "format to which D is rounded at the end (default f32)",
       OPTION(gemm_command, setup.files.format_of[MATRIX_D], TEXT, "F") },
-    MATRIX_OPTION_OFFSETS(gemm_command, setup.files),
+    MATRIX_OPTIONS_OFFSETS(gemm_command, setup.files),
     MATRIX_OPTIONS_SPARSE(gemm_command, setup.files),
     MATRIX_OPTION_INDEX(gemm_command, setup.files),
     { "save-a", "write A to this file, .npy or .mtx",
@@ -174,6 +174,12 @@ static int save_result(const struct result *r, const char *path)
     return encoded_write(path, &r->encoded, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
 }
 
+static const struct fault *no_memory(struct fault *f)
+{
+    fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
+    return f;
+}
+
 /* Compare D; of a batch, the D with the largest componentwise error, GEMM *gemm. */
 static int judge_largest(struct judged *to, size_t *gemm, const struct setup *s,
                          const struct matrix *d, const struct reference *reference,
@@ -184,15 +190,17 @@ static int judge_largest(struct judged *to, size_t *gemm, const struct setup *s,
     for (size_t i = 0; i < s->count; i++) {
         struct gemm_data data;
         struct judged one;
-        struct matrix of;
+        struct matrix of, own;
         struct fault f;
-        gemm_data_of(&data, &of, &all, i);
-        if (s->offsets && !of.rows) continue;
+        if (!gemm_data_of(&data, &of, &own, &all, i))
+            return fail("reference", no_memory(&f));
+        if (s->offsets && !of.rows) continue; /* a group of rows, which has no copies */
         const struct bitcut_gemm nth = gemm_nth(&all, i);
         enum bitcut_status status = gemm_data_take_extra(&data, &nth, 0, x->threads, &f);
         if (status == BITCUT_OK)
             status = judged_find(&one, &s->gemm, &data, &of, reference, x->seed, how, &f);
         gemm_data_clear_extra(&data);
+        matrix_clear(&own);
         if (status != BITCUT_OK) return fail("reference", &f);
         const double error = one.value[METRIC_BACKWARD_MAX];
         if (any && !(error > to->value[METRIC_BACKWARD_MAX])) continue;

@@ -43,7 +43,7 @@ static const struct option_row options[] = {
     { "original-a", "A before it was quantized, to report the error of quantization",
       OPTION(tolerance, original_a, TEXT, "FILE") },
     { "original-b", "the same for B", OPTION(tolerance, original_b, TEXT, "FILE") },
-    MATRIX_OPTION_OFFSETS(tolerance, setup.files),
+    MATRIX_OPTIONS_OFFSETS(tolerance, setup.files),
     MATRIX_OPTION_INDEX(tolerance, setup.files),
     MATRIX_OPTIONS_SPARSE(tolerance, setup.files),
     { "input", "generate A and B by this family", OPTION(tolerance, input, TEXT, "I") },
@@ -153,8 +153,8 @@ static int make_source(struct work *w, const struct context *x)
         w->q.m = o->m;
         w->q.n = o->n;
         w->q.k = o->k;
-        if (s->options->files.offsets || s->options->files.index != SIZE_MAX)
-            return complain("--offsets, --index", "require -a and -b");
+        if (matrix_has_groups(&s->options->files) || s->options->files.index != SIZE_MAX)
+            return complain("--offsets, --offsets-k, --index", "require -a and -b");
         if (matrix_is_sparse(&s->options->files))
             return complain(s->options->files.positions ? "--positions-a" : "--sparse-a",
                             "requires -a, a file");
@@ -169,9 +169,9 @@ static int make_source(struct work *w, const struct context *x)
     if (s->is_batch) w->q.batch = &w->all;
     w->shuffled = (struct shuffled_source){ &w->data, x->seed, w->q.batch };
     w->q.source = shuffled_runs(&w->shuffled);
-    w->q.m = w->all.offsets ? gemm_fewest_rows(&w->all) : s->a.rows;
+    w->q.m = gemm_groups_rows(&w->all) ? gemm_fewest_rows(&w->all) : s->a.rows;
     w->q.n = s->b.cols;
-    w->q.k = s->a.cols;
+    w->q.k = gemm_groups_k(&w->all) ? gemm_largest_k(&w->all) : s->a.cols;
     return status;
 }
 

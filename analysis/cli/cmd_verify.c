@@ -48,7 +48,7 @@ static const struct option_row options[] = {
     ZERO_OPTIONS(verify),
     { "d", "the result to check", OPTION(verify, d, TEXT, "FILE") },
     MATRIX_OPTIONS_D(verify, setup.files),
-    MATRIX_OPTION_OFFSETS(verify, setup.files),
+    MATRIX_OPTIONS_OFFSETS(verify, setup.files),
     MATRIX_OPTIONS_SPARSE(verify, setup.files),
     MATRIX_OPTION_INDEX(verify, setup.files),
     { "kernel",
@@ -149,6 +149,7 @@ static const struct option_use uses[] = {
     { "shape-c",  OF_FILE | OF_CODE,   KERNEL_TAKES_NONE        },
     { "shape-d",  OF_FILE,             "requires -d, a file"    },
     { "offsets", OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
+    { "offsets-k", OF_FILE | OF_CODE,  KERNEL_TAKES_NONE        },
     { "index",   OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "sparse-a",    OF_FILE,          "requires -d, a file"    },
     { "positions-a", OF_FILE,          "requires -d, a file"    },
@@ -191,8 +192,12 @@ static int explain_d(struct verified *v, const struct setup *s, const struct mat
     const struct block *const part = v->part.row ? &v->part : NULL;
     const struct bitcut_gemm all = setup_gemms(s, d->at);
     struct gemm_data data;
-    struct matrix one;
-    gemm_data_of(&data, &one, &all, v->found.gemm);
+    struct matrix one, own_a;
+    struct fault f;
+    if (!gemm_data_of(&data, &one, &own_a, &all, v->found.gemm)) {
+        fault_set(&f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
+        return fail("explain", &f);
+    }
     one.format = d->format;
     struct problem q = { .a = data.a,
                          .b = data.b,
@@ -213,11 +218,14 @@ static int explain_d(struct verified *v, const struct setup *s, const struct mat
     }
     q.format = problem_format(&q.d);
     const struct bitcut_gemm own = gemm_nth(&all, v->found.gemm);
-    struct fault f;
-    if (problem_tell(&q, &own, &f) != BITCUT_OK) return fail("explain", &f);
+    int status =
+        problem_tell(&q, &own, &f) == BITCUT_OK ? EXIT_GOOD : fail("explain", &f);
     q.steps_told = q.scaling_told = false; /* D may have others */
-    return explain_briefly(&v->explained, &q, part,
-                           ((const struct verify_options *)x->own)->seconds, x);
+    if (status == EXIT_GOOD)
+        status = explain_briefly(&v->explained, &q, part,
+                                 ((const struct verify_options *)x->own)->seconds, x);
+    matrix_clear(&own_a);
+    return status;
 }
 
 static json_t *describe(const struct verified *v, const struct code_result *code)

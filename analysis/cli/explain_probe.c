@@ -38,6 +38,7 @@ static const struct option_use uses[] = {
     { "format-d", OF_FILES,              MADE_BY_PROBE                       },
     EPILOGUE_USES(OF_FILES,              MADE_BY_PROBE),
     { "offsets", OF_FILES,               MADE_BY_PROBE                       },
+    { "offsets-k", OF_FILES,             MADE_BY_PROBE                       },
     { "index",   OF_FILES,               MADE_BY_PROBE                       },
     { "shape-a", OF_FILES,               MADE_BY_PROBE                       },
     { "shape-b", OF_FILES,               MADE_BY_PROBE                       },

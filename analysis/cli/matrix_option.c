@@ -113,18 +113,21 @@ int matrix_batch(bool *is_batch, size_t *count, struct matrix *const of[MATRICES
     return status;
 }
 
-int matrix_offsets(int32_t **offsets, size_t *count, size_t rows,
+int matrix_offsets(int32_t **offsets, size_t *count, const struct matrix *a,
                    const struct matrix_options *o)
 {
-    static const char option[] = "--offsets";
+    const char *const option = o->offsets_k ? "--offsets-k" : "--offsets",
+                      *const path = o->offsets_k ? o->offsets_k : o->offsets;
+    const size_t end = o->offsets_k ? a->cols : a->rows;
     struct matrix_request r = { .format = &formats[FORMAT_S32],
                                 .format_option = "i4",
                                 .shape_option = "--shape-a",
                                 .vector = true };
     struct encoded_matrix m;
     struct fault f;
-    if (matrix_file_read(&m, o->offsets, &r, &f) != BITCUT_OK)
-        return fail(o->offsets, &f);
+    if (o->offsets && o->offsets_k)
+        return complain("--offsets, --offsets-k", "cannot be combined");
+    if (matrix_file_read(&m, path, &r, &f) != BITCUT_OK) return fail(path, &f);
     *offsets = m.at;
     *count = m.rows * m.cols;
     int32_t before = 0;
@@ -134,9 +137,9 @@ int matrix_offsets(int32_t **offsets, size_t *count, size_t rows,
                       i, (int)(*offsets)[i], (int)before);
             return fail(option, &f);
         }
-    if ((size_t)before == rows) return EXIT_GOOD;
-    fault_set(&f, BITCUT_BAD_ARGUMENT, "must end with %zu, the rows of A, found %d", rows,
-              (int)before);
+    if ((size_t)before == end) return EXIT_GOOD;
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "must end with %zu, the %s of A, found %d", end,
+              o->offsets_k ? "columns" : "rows", (int)before);
     return fail(option, &f);
 }
 
@@ -236,11 +239,43 @@ static void keep_rows(struct matrix *m, size_t from, size_t to)
     m->rows = to - from;
 }
 
+/* Keep columns [from, to). */
+static void keep_columns(struct matrix *m, size_t from, size_t to)
+{
+    for (size_t i = 0; i < m->rows; i++)
+        memmove(m->at + i * (to - from), m->at + i * m->cols + from,
+                (to - from) * sizeof *m->at);
+    m->cols = to - from;
+}
+
+/* Groups of k: the same for A and B of two dimensions. */
+static int groups_of_k(struct matrix *const of[MATRICES], const int32_t *offsets,
+                       size_t count, const struct matrix_options *o)
+{
+    const struct matrix *const d = of[MATRIX_D], *const c = of[MATRIX_C];
+    if (of[MATRIX_A]->is_batch || of[MATRIX_B]->is_batch)
+        return complain("--offsets-k", "takes A and B of two dimensions: the k of all "
+                                       "groups, one after the other");
+    if (c->is_batch && c->count != count && c->count != 1)
+        return fail_count(MATRIX_C, c, count);
+    if (d->at && (!d->is_batch || d->count != count))
+        return fail_count(MATRIX_D, d, count);
+    if (o->index == SIZE_MAX) return EXIT_GOOD;
+    const int status = select_one(of, true, count, o->index);
+    if (status != EXIT_GOOD) return status;
+    const size_t from = o->index ? (size_t)offsets[o->index - 1] : 0,
+                 to = (size_t)offsets[o->index];
+    keep_columns(of[MATRIX_A], from, to);
+    keep_rows(of[MATRIX_B], from, to);
+    return EXIT_GOOD;
+}
+
 int matrix_groups(struct matrix *const of[MATRICES], const int32_t *offsets, size_t count,
                   const struct matrix_options *o)
 {
     struct matrix *const b = of[MATRIX_B];
     struct fault f;
+    if (o->offsets_k) return groups_of_k(of, offsets, count, o);
     for (int i = MATRIX_A; i <= MATRIX_D; i++)
         if (i != MATRIX_B && of[i]->is_batch)
             return complain("--offsets",

@@ -15,7 +15,8 @@ struct matrix_options {
     const char *format; /* of A and B */
     const char *format_of[MATRICES], *shape_of[MATRICES];
     bool batches; /* whether the command takes batches: arrays of three dimensions */
-    const char *offsets; /* file of the ends of groups of rows, or NULL */
+    const char *offsets;   /* file of the ends of groups of rows, or NULL */
+    const char *offsets_k; /* the same of groups of k                     */
     bool sparse;         /* whether A is 2:4 sparse */
     const char *positions; /* file of the positions of its kept elements, or NULL; then A
                               is sparse in any case */
@@ -72,13 +73,16 @@ struct matrix_options {
             OPTION(COMMAND, FILES.shape_of[MATRIX_D], TEXT, "MxN")                       \
     }
 
-#define MATRIX_OPTION_OFFSETS(COMMAND, FILES)                                            \
+#define MATRIX_OPTIONS_OFFSETS(COMMAND, FILES)                                           \
+    { "offsets",                                                                         \
+      "a file with the end of each group of rows of A and D, i4: B has a matrix for "    \
+      "each group",                                                                      \
+      OPTION(COMMAND, FILES.offsets, TEXT, "FILE") },                                    \
     {                                                                                    \
-        "offsets",                                                                       \
-            "a file with the end of each group of rows of A and D, i4: B has a matrix "  \
-            "for "                                                                       \
-            "each group",                                                                \
-            OPTION(COMMAND, FILES.offsets, TEXT, "FILE")                                 \
+        "offsets-k",                                                                     \
+            "a file with the end of each group of k, columns of A and rows of B, i4: D " \
+            "has a matrix for each group",                                               \
+            OPTION(COMMAND, FILES.offsets_k, TEXT, "FILE")                               \
     }
 
 #define MATRIX_OPTIONS_SPARSE(COMMAND, FILES)                                            \
@@ -114,9 +118,15 @@ int matrix_read(struct encoded_matrix *m, const char *option, const char *path,
 int matrix_batch(bool *is_batch, size_t *count, struct matrix *const of[MATRICES],
                  const struct matrix_options *o);
 
-/* Read the file of --offsets: *count ends of groups, for a matrix of `rows` rows, which
-   the caller frees.  Prints messages and returns an exit status. */
-int matrix_offsets(int32_t **offsets, size_t *count, size_t rows,
+/* Whether there are groups, of rows or of k. */
+static inline bool matrix_has_groups(const struct matrix_options *o)
+{
+    return o->offsets || o->offsets_k;
+}
+
+/* Read the file of --offsets or --offsets-k: *count ends of groups of the rows or of the
+   columns of A, which the caller frees.  Prints messages and returns an exit status. */
+int matrix_offsets(int32_t **offsets, size_t *count, const struct matrix *a,
                    const struct matrix_options *o);
 
 /* Check the matrices of `count` groups, which are those of matrix_batch().  With `index`,

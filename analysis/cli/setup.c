@@ -357,16 +357,23 @@ int setup_read_c(struct setup *s)
     return status == EXIT_GOOD ? setup_expand_c(&s->c, s->a.rows, s->b.cols) : status;
 }
 
-/* Read the groups of rows; with --index there is one GEMM. */
+/* Read the groups; with --index there is one GEMM. */
 static int take_groups(struct setup *s, struct matrix *const of[MATRICES])
 {
     const struct matrix_options *const o = &s->options->files;
-    int status = matrix_offsets(&s->offsets, &s->count, s->a.rows, o);
-    if (status == EXIT_GOOD && o->index != SIZE_MAX && s->options->epilogue.bias_rows)
+    const struct bitcut_gemm *const g = &s->gemm;
+    const bool of_rows = o->offsets && o->index != SIZE_MAX,
+               of_k = o->offsets_k && o->index != SIZE_MAX;
+    int status = matrix_offsets(&s->offsets, &s->count, &s->a, o);
+    if (status == EXIT_GOOD && of_rows && s->options->epilogue.bias_rows)
         status = complain("--index", "cannot be combined with --offsets and --bias-rows");
-    if (status == EXIT_GOOD && o->index != SIZE_MAX && s->gemm.scale_a.lines)
+    if (status == EXIT_GOOD && of_rows && g->scale_a.lines)
         status =
             complain("--index", "cannot be combined with --offsets and factors of rows");
+    if (status == EXIT_GOOD && of_k &&
+        (factor_depth(&g->scale_a) || factor_depth(&g->scale_b)))
+        status = complain(
+            "--index", "cannot be combined with --offsets-k and factors of blocks of k");
     if (status == EXIT_GOOD) status = matrix_groups(of, s->offsets, s->count, o);
     s->is_batch = o->index == SIZE_MAX;
     if (s->is_batch) return status;
@@ -399,7 +406,7 @@ int setup_tell(struct setup *s)
 
 static int make_both_integers(struct setup *s)
 {
-    if (s->a.is_batch || s->b.is_batch || s->options->files.offsets)
+    if (s->a.is_batch || s->b.is_batch || matrix_has_groups(&s->options->files))
         return complain("-a, -b", "must have two dimensions on a unit of integers");
     const int status = make_integers(&s->a, s->options->a, "-a", s->gemm.unit->a);
     return status == EXIT_GOOD
@@ -415,6 +422,9 @@ static int take_sparsity(struct setup *s)
     if (!s->options->a)
         return complain(o->positions ? "--positions-a" : "--sparse-a",
                         "requires -a, a file");
+    if (o->offsets_k)
+        return complain("--offsets-k",
+                        "cannot be combined with --sparse-a or --positions-a");
     s->gemm.sparsity = BITCUT_SPARSE_A;
     return matrix_sparse(&s->a, s->b.rows, o);
 }
@@ -444,7 +454,7 @@ int setup_finish(struct setup *s)
     if (status == EXIT_GOOD && s->d)
         status = setup_check_shape("D", s->d, s->a.rows, s->b.cols);
     if (status == EXIT_GOOD)
-        status = s->options->files.offsets
+        status = matrix_has_groups(&s->options->files)
                      ? take_groups(s, of)
                      : matrix_batch(&s->is_batch, &s->count, of, &s->options->files);
     if (s->options->files.positions)
@@ -472,7 +482,8 @@ struct bitcut_gemm setup_gemms(const struct setup *s, uint32_t *d)
     if (s->integer_c.at) g.c = encoded_view(&s->integer_c);
     if (!s->offsets) return g;
     g.offsets = s->offsets;
-    g.d.stride = 0;
+    g.offsets_of_k = s->options->files.offsets_k;
+    if (gemm_groups_rows(&g)) g.d.stride = 0;
     return g;
 }
 
@@ -483,7 +494,7 @@ int setup_run_encoded(struct encoded_matrix *d, const struct setup *s,
     const struct bitcut_format *const format = matrix_format(&s->gemm.d);
     const struct gemm_options options = context_options(x);
     const enum bitcut_status made =
-        s->is_batch && !s->offsets
+        s->is_batch && (!s->offsets || s->options->files.offsets_k)
             ? encoded_init_batch(d, s->count, s->a.rows, s->b.cols, format, &f)
             : encoded_init(d, s->a.rows, s->b.cols, format, &f);
     if (made != BITCUT_OK) return fail("D", &f);

@@ -120,7 +120,7 @@ struct brief_explanation {
 /* What a GEMM of the batch of a problem is called: a GEMM, or a group. */
 static inline const char *explain_noun(const struct problem *q)
 {
-    return q->of_groups ? "group" : "GEMM";
+    return q->of_groups || q->of_k ? "group" : "GEMM";
 }
 
 /* Whether the GEMM describes the hypothesis completely: there is no fault, and its

@@ -212,9 +212,10 @@ static const struct {
 /* Whether taking these operands of another GEMM changes anything. */
 static bool can_take(const struct problem *all, unsigned taken)
 {
+    const bool of_k = all->offsets && all->offsets_of_k, of_rows = all->offsets && !of_k;
     return (!(taken & TAKES_A) || all->a.is_batch || all->offsets) &&
-           (!(taken & TAKES_B) || all->b.is_batch) &&
-           (!(taken & TAKES_C) || (all->c.at && (all->c.is_batch || all->offsets)));
+           (!(taken & TAKES_B) || all->b.is_batch || of_k) &&
+           (!(taken & TAKES_C) || (all->c.at && (all->c.is_batch || of_rows)));
 }
 
 /* Whether the hypothesis gives D of GEMM i from operands of GEMM j; then e->other says
@@ -233,7 +234,7 @@ static enum bitcut_status try_neighbour(bool *found, struct explanation *e,
         if (neighbours[n].taken & TAKES_A) q.a = other.a;
         if (neighbours[n].taken & TAKES_B) q.b = other.b;
         if (neighbours[n].taken & TAKES_C) q.c = other.c;
-        if (q.a.rows != own.a.rows || q.a.cols != own.a.cols) continue;
+        if (q.a.rows != own.a.rows || q.a.cols != q.b.rows) continue;
         status = compare_one(&x, e, q, effort, o, f);
         if (status != BITCUT_OK) break;
         *found = x.all;
@@ -317,7 +318,8 @@ enum bitcut_status explain_batch(struct explanation *e, const struct problem *q,
     if (!q->is_batch) return explain_run(e, q, o, f);
     const size_t total = q->gemms ? matrix_count(&q->d) * q->d.rows * q->d.cols : 0;
     if (!total || searched == q->gemms)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "D is empty");
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         total ? "A and B have no products: k is 0" : "D is empty");
     enum bitcut_status status = search_one(e, &c, q, searched, o, f);
     if (status != BITCUT_OK) return status;
     e->other[0] = e->others[0] = e->given[0] = 0;

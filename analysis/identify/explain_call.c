@@ -114,12 +114,13 @@ static enum bitcut_status problem_take(struct problem *to, const struct bitcut_g
     q.recipe = g->recipe;
     q.is_batch = g->count != 1;
     q.gemms = g->count;
-    if (q.is_batch) q.offsets = g->offsets;
+    if (q.is_batch) q.offsets = g->offsets, q.offsets_of_k = g->offsets_of_k;
     enum bitcut_status status = take(&q.a, &g->a, g, g->m, g->k, threads, f);
     if (status == BITCUT_OK) status = take(&q.b, &g->b, g, g->k, g->n, threads, f);
     if (status == BITCUT_OK) status = take(&q.d, &g->d, g, g->m, g->n, threads, f);
     if (status == BITCUT_OK && gemm_reads_c(g))
         status = take(&q.c, &g->c, g, g->m, g->n, threads, f);
+    if (status == BITCUT_OK && q.offsets && q.offsets_of_k) status = problem_pack(&q, f);
     if (status == BITCUT_OK) *to = q;
     else problem_clear(&q);
     return status;
@@ -172,10 +173,11 @@ static struct bitcut_gemm gemm_found(const struct explanation *e,
     if (!e->best.sampled) return g;
     g = e->best.x.gemm;
     if (gemm_plan_on_unit(&plan, &g, NULL) == BITCUT_OK) gemm_settle(&g, &plan);
-    g.m = asked->offsets ? asked->m : problem_m(&e->q);
+    g.m = gemm_groups_rows(asked) ? asked->m : problem_m(&e->q);
     g.offsets = asked->offsets;
+    g.offsets_of_k = asked->offsets_of_k;
     g.n = problem_n(&e->q);
-    g.k = problem_k(&e->q);
+    g.k = gemm_groups_k(asked) ? asked->k : problem_k(&e->q);
     g.count = asked->count;
     g.bias = asked->bias; /* those of one GEMM of a batch, so far */
     g.scale_a = asked->scale_a;

@@ -58,7 +58,7 @@ static struct matrix rows_from(const struct matrix *x, size_t from, size_t to)
     return some;
 }
 
-/* The row at which a group begins. */
+/* The row or the k at which a group begins. */
 static size_t first_row(const struct problem *q, size_t i)
 {
     return i ? (size_t)q->offsets[i - 1] : 0;
@@ -71,6 +71,21 @@ size_t problem_first(const struct problem *q)
     return i;
 }
 
+enum bitcut_status problem_pack(struct problem *q, struct fault *f)
+{
+    const size_t m = q->a.rows, k = q->a.cols;
+    uint32_t *const at = memory_allocate(m, k * sizeof *at), *to = at;
+    if (!at) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
+    for (size_t i = 0; i < q->gemms; i++) {
+        const size_t from = first_row(q, i), length = first_row(q, i + 1) - from;
+        for (size_t row = 0; row < m; row++, to += length)
+            memcpy(to, q->a.at + row * k + from, length * sizeof *to);
+    }
+    free(q->a.at);
+    q->a.at = at;
+    return BITCUT_OK;
+}
+
 struct problem problem_nth(const struct problem *q, size_t i)
 {
     struct problem one = *q;
@@ -79,7 +94,14 @@ struct problem problem_nth(const struct problem *q, size_t i)
     if (q->c.at) one.c = nth(&q->c, i);
     one.d = nth(&q->d, i);
     if (problem_is_told(q)) one.told = gemm_nth(&q->told, i);
-    if (q->offsets) {
+    if (q->offsets && q->offsets_of_k) {
+        const size_t from = first_row(q, i), to = first_row(q, i + 1);
+        one.a.at += from * q->a.rows;
+        one.a.cols = to - from;
+        one.b = rows_from(&one.b, from, to);
+        one.offsets = NULL;
+        one.of_k = true;
+    } else if (q->offsets) {
         const size_t from = first_row(q, i), to = first_row(q, i + 1);
         one.a = rows_from(&one.a, from, to);
         if (q->c.at) one.c = rows_from(&one.c, from, to);

@@ -38,11 +38,14 @@ struct problem {
     const char *name;               /* name of D, or NULL */
     bool of_batch;                  /* whether this is one GEMM of a batch, or a group */
     bool of_groups; /* whether this is a group: only B may have to be read transposed */
+    bool of_k;      /* whether this is a group of k: only D likewise */
     bool is_batch; /* whether the matrices belong to `gemms` GEMMs; each is a batch or
                       belongs to all */
     size_t gemms;
     const int32_t *offsets; /* the ends of groups of rows of A, C and D, one for each
                                GEMM, which are one matrix each then; or NULL */
+    bool offsets_of_k;      /* the ends are those of groups of k; A of each group is
+                               contiguous, see problem_pack() */
     const struct integer_problem *integers; /* instead of the matrices, if those of A, B
                                                and D are integers; or NULL */
 };
@@ -50,7 +53,12 @@ struct problem {
 /* GEMM i of a batch or of groups, with matrices whose elements stay the batch's. */
 struct problem problem_nth(const struct problem *q, size_t i);
 
-/* The first GEMM of a batch or of groups that has rows; q->gemms if there is none. */
+/* Store A of each group of k contiguously; A is row-major before.  BITCUT_NO_MEMORY
+   leaves A as it is. */
+enum bitcut_status problem_pack(struct problem *q, struct fault *f);
+
+/* The first GEMM of a batch or of groups that has rows and k; q->gemms if there is none.
+ */
 size_t problem_first(const struct problem *q);
 
 /* Set q->told: the bias, the factors, the start and the steps of a GEMM that gemm_take()

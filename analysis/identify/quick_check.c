@@ -123,16 +123,19 @@ static bool by_columns(struct problem *q)
 
 enum bitcut_status quick_check_read(struct problem *q, uint64_t seed, struct fault *f)
 {
-    enum { MUCH = 16, OF_B = 2 };
+    enum { MUCH = 16, OF_B = 2, OF_D = 4 };
     struct problem best = *q;
     double least = INFINITY;
     bool fits = false;
-    const unsigned ways = problem_is_told(q) ? 0 : q->of_groups ? OF_B : 7;
+    const unsigned ways = problem_is_told(q) ? 0
+                          : q->of_groups     ? OF_B
+                          : q->of_k          ? OF_D
+                                             : 7;
     for (unsigned way = 0; way <= ways; way++) {
         struct problem now = *q;
         double error = NAN;
         now.transposed_a = way & 1, now.transposed_b = way & OF_B,
-        now.transposed_d = way & 4;
+        now.transposed_d = way & OF_D;
         if (way & ~ways || (!problem_fits(&now) && !by_columns(&now))) continue;
         const enum bitcut_status status = error_of(&error, &now, seed, f);
         if (status != BITCUT_OK) return status;

@@ -296,8 +296,8 @@ static void describe_some(char *text, const struct explanation *e)
         name_hypothesis(text, e);
     }
     if (*e->other)
-        text_add(text, SENTENCE_MAX, ". %s %zu: %s", e->q.of_groups ? "Group" : "GEMM",
-                 e->other_gemm, e->other);
+        text_add(text, SENTENCE_MAX, ". %s %zu: %s",
+                 e->q.of_groups || e->q.of_k ? "Group" : "GEMM", e->other_gemm, e->other);
 }
 
 /* Lines have what was tried, what else gives the same, and what is nearest. */

@@ -48,6 +48,17 @@ static size_t row_of_run(uint64_t run, size_t rows)
     return (size_t)((unsigned __int128)fraction * rows >> 64);
 }
 
+/* The GEMM of a run; a group of k without k has no errors. */
+static size_t gemm_of_run(const struct bitcut_gemm *all, uint64_t run)
+{
+    const size_t rows = gemm_first_row(all, all->count),
+                 first = gemm_of_row(all, row_of_run(run, rows));
+    size_t i = first;
+    while (gemm_groups_k(all) && !gemm_nth(all, i).k)
+        if ((i = (i + 1) % all->count) == first) break;
+    return i;
+}
+
 static enum bitcut_status draw(struct gemm_data *to, const struct shuffled_source *s,
                                size_t rows, size_t cols, uint64_t run, bool ordered,
                                struct fault *f)
@@ -55,9 +66,8 @@ static enum bitcut_status draw(struct gemm_data *to, const struct shuffled_sourc
     struct gemm_data one;
     if (!s->batch)
         return gemm_data_shuffle(to, s->data, rows, cols, s->seed, run + 1, ordered, f);
-    const size_t all = gemm_first_row(s->batch, s->batch->count);
     enum bitcut_status status =
-        gemm_data_take(&one, s->batch, gemm_of_row(s->batch, row_of_run(run, all)), 1, f);
+        gemm_data_take(&one, s->batch, gemm_of_run(s->batch, run), 1, f);
     if (status != BITCUT_OK) return status;
     status = gemm_data_shuffle(to, &one, rows, cols, s->seed, run + 1, ordered, f);
     gemm_data_clear(&one);

@@ -68,7 +68,7 @@ static enum bitcut_status find(struct bitcut_tolerances *to, const struct bitcut
                                          .source = shuffled_runs(&source),
                                          .m = gemm_fewest_rows(g),
                                          .n = g->n,
-                                         .k = g->k,
+                                         .k = gemm_largest_k(g),
                                          .batch = source.batch,
                                          .any_order = o->any_order,
                                          .two = o->two,
@@ -119,7 +119,7 @@ static enum bitcut_status judge(struct bitcut_tolerance_verdict *to,
     const struct tolerance_problem q = { .gemm = &one,
                                          .m = g->m,
                                          .n = g->n,
-                                         .k = g->k,
+                                         .k = gemm_largest_k(g),
                                          .batch = g,
                                          .any_order = o->any_order };
     const enum bitcut_status status =

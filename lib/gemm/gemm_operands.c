@@ -42,10 +42,15 @@ static void pick(struct bitcut_matrix *x, size_t i)
     x->each = NULL;
 }
 
+/* The row or the k at which group i begins. */
+static size_t group_start(const struct bitcut_gemm *g, size_t i)
+{
+    return i ? (size_t)g->offsets[i - 1] : 0;
+}
+
 size_t gemm_first_row(const struct bitcut_gemm *g, size_t i)
 {
-    if (!g->offsets) return i * g->m;
-    return i ? (size_t)g->offsets[i - 1] : 0;
+    return gemm_groups_rows(g) ? group_start(g, i) : i * g->m;
 }
 
 /* Let a matrix of rows x cols begin at row `from`, or at column `from`. */
@@ -72,13 +77,36 @@ static void pick_rows(struct bitcut_gemm *one, const struct bitcut_gemm *g, size
         begin_at(&one->scale_a.at, factor_lines(&g->scale_a, g->m),
                  factor_blocks(&g->scale_a, g->k), first / g->scale_a.lines, false);
     one->m = gemm_first_row(g, i + 1) - first;
-    one->offsets = NULL;
+}
+
+/* Let factors of blocks of k begin with the block of this k. */
+static void begin_factors(struct bitcut_scales *x, size_t lines, size_t k, size_t from,
+                          bool of_columns)
+{
+    const size_t depth = factor_depth(x), across = factor_lines(x, lines),
+                 along = factor_blocks(x, k);
+    if (depth)
+        begin_at(&x->at, of_columns ? across : along, of_columns ? along : across,
+                 from / depth, of_columns);
+}
+
+/* The k of group i, likewise. */
+static void pick_k(struct bitcut_gemm *one, const struct bitcut_gemm *g, size_t i)
+{
+    const size_t first = group_start(g, i);
+    begin_at(&one->a, g->m, g->k, first, true);
+    begin_at(&one->b, g->k, g->n, first, false);
+    begin_factors(&one->scale_a, g->m, g->k, first, true);
+    begin_factors(&one->scale_b, g->n, g->k, first, false);
+    one->k = group_start(g, i + 1) - first;
 }
 
 struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i)
 {
     struct bitcut_gemm one = *g;
-    if (g->offsets) pick_rows(&one, g, i);
+    if (g->offsets) (g->offsets_of_k ? pick_k : pick_rows)(&one, g, i);
+    one.offsets = NULL;
+    one.offsets_of_k = false;
     pick(&one.a, i);
     pick(&one.b, i);
     pick(&one.c, i);
@@ -95,12 +123,23 @@ struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i)
 size_t gemm_fewest_rows(const struct bitcut_gemm *g)
 {
     size_t least = 0;
-    if (!g->offsets) return g->count ? g->m : 0;
+    if (!gemm_groups_rows(g)) return g->count ? g->m : 0;
     for (size_t i = 0; i < g->count; i++) {
         const size_t rows = gemm_first_row(g, i + 1) - gemm_first_row(g, i);
         if (rows && (!least || rows < least)) least = rows;
     }
     return least;
+}
+
+size_t gemm_largest_k(const struct bitcut_gemm *g)
+{
+    size_t most = 0;
+    if (!gemm_groups_k(g)) return g->count ? g->k : 0;
+    for (size_t i = 0; i < g->count; i++) {
+        const size_t k = group_start(g, i + 1) - group_start(g, i);
+        if (k > most) most = k;
+    }
+    return most;
 }
 
 /* Of several groups that begin at the same row, all but the last are empty. */
@@ -217,46 +256,88 @@ static bool agree(const struct bitcut_matrix *c, const struct bitcut_matrix *d,
                      matrix_ld(c, m->rows, m->cols) == matrix_ld(d, m->rows, m->cols));
 }
 
-/* Check the groups of rows. */
-static enum bitcut_status check_groups(const struct bitcut_gemm *g, struct fault *f)
+/* Check that matrices which the groups cut are one matrix each. */
+static enum bitcut_status check_cut(const struct bitcut_gemm *g, struct fault *f)
 {
+    const bool of_k = g->offsets_of_k;
     const struct {
         const char *name;
         const struct bitcut_matrix *x;
-        bool of_rows;
+        bool cut;
     } all[] = { { "A", &g->a, true },
-                { "C", &g->c, true },
-                { "D", &g->d, true },
-                { "positions", &g->positions, true },
-                { "the bias", &g->bias, g->bias_rows },
-                { "factors of A", &g->scale_a.at, g->scale_a.lines } };
+                { "B", &g->b, of_k },
+                { "C", &g->c, !of_k },
+                { "D", &g->d, !of_k },
+                { "positions", &g->positions, !of_k },
+                { "the bias", &g->bias, !of_k && g->bias_rows },
+                { "factors of A", &g->scale_a.at,
+                  of_k ? factor_depth(&g->scale_a) : g->scale_a.lines },
+                { "factors of B", &g->scale_b.at, of_k && factor_depth(&g->scale_b) } };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].cut && (all[i].x->stride || all[i].x->each))
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "%s: groups are %s of one matrix, without a stride or "
+                             "pointers",
+                             all[i].name, of_k ? "ranges of k" : "rows");
+    return BITCUT_OK;
+}
+
+/* Check that a group that begins at this row or k begins with a block of factors. */
+static enum bitcut_status check_group_start(const struct bitcut_gemm *g, size_t i,
+                                            size_t start, struct fault *f)
+{
+    const bool of_k = g->offsets_of_k, has_a = g->scale_a.at.at || g->scale_a.at.each;
+    const size_t block[] = { of_k    ? factor_depth(&g->scale_a)
+                             : has_a ? g->scale_a.lines
+                                     : 0,
+                             of_k ? factor_depth(&g->scale_b) : 0 };
+    for (int x = 0; x < 2; x++)
+        if (block[x] && start % block[x])
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "group %zu does not begin with a block of factors of %c", i,
+                             "AB"[x]);
+    return BITCUT_OK;
+}
+
+/* Check the groups of rows, or of k. */
+static enum bitcut_status check_groups(const struct bitcut_gemm *g, struct fault *f)
+{
+    const bool of_k = g->offsets_of_k;
     int64_t before = 0;
     if (!g->offsets) return BITCUT_OK;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].of_rows && (all[i].x->stride || all[i].x->each))
-            return fault_set(f, BITCUT_BAD_ARGUMENT,
-                             "%s: groups are rows of one matrix, without a stride or "
-                             "pointers",
-                             all[i].name);
-    for (size_t i = 0; i < g->count; before = g->offsets[i++]) {
+    if (of_k && g->sparsity)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "groups of k and a sparse A cannot be combined");
+    enum bitcut_status status = check_cut(g, f);
+    for (size_t i = 0; i < g->count && status == BITCUT_OK; before = g->offsets[i++]) {
         if (g->offsets[i] < before)
             return fault_set(f, BITCUT_BAD_ARGUMENT,
                              "offsets must ascend; offset %zu is %d after %" PRId64, i,
                              (int)g->offsets[i], before);
-        if (g->scale_a.lines && (size_t)before % g->scale_a.lines &&
-            (g->scale_a.at.at || g->scale_a.at.each))
-            return fault_set(f, BITCUT_BAD_ARGUMENT,
-                             "group %zu does not begin with a block of factors of A", i);
+        status = check_group_start(g, i, (size_t)before, f);
     }
-    if ((uint64_t)before == g->m) return BITCUT_OK;
-    return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "offsets end with %" PRId64 ", but A has %zu rows", before, g->m);
+    if (status != BITCUT_OK || (uint64_t)before == (of_k ? g->k : g->m)) return status;
+    return of_k ? fault_set(f, BITCUT_BAD_ARGUMENT,
+                            "offsets end with %" PRId64 ", but k is %zu", before, g->k)
+                : fault_set(f, BITCUT_BAD_ARGUMENT,
+                            "offsets end with %" PRId64 ", but A has %zu rows", before,
+                            g->m);
 }
 
-/* The number of matrices whose rows are those of the groups. */
-static size_t matrices_of_rows(const struct bitcut_gemm *g)
+/* The number of matrices A, or B, or C and D: groups cut one matrix. */
+static size_t matrices_a(const struct bitcut_gemm *g)
 {
     return g->offsets && g->count ? 1 : g->count;
+}
+
+static size_t matrices_b(const struct bitcut_gemm *g)
+{
+    return gemm_groups_k(g) ? matrices_a(g) : g->count;
+}
+
+static size_t matrices_d(const struct bitcut_gemm *g)
+{
+    return gemm_groups_k(g) ? g->count : matrices_a(g);
 }
 
 /* Check the bias and the factors. */
@@ -281,7 +362,7 @@ static enum bitcut_status check_epilogue(const struct bitcut_gemm *g, bool point
 static enum bitcut_status check_sparsity(const struct bitcut_gemm *g, bool pointers,
                                          struct fault *f)
 {
-    const size_t count = g->m && g->n && g->count ? matrices_of_rows(g) : 0;
+    const size_t count = g->m && g->n ? matrices_a(g) : 0;
     const size_t kept = gemm_products(g);
     const struct checked m = { "positions", &g->positions, count, g->m, kept, false };
     enum bitcut_status status = sparsity_check(g, f);
@@ -294,11 +375,12 @@ static enum bitcut_status check_sparsity(const struct bitcut_gemm *g, bool point
 
 enum bitcut_status gemm_check_operands(const struct bitcut_gemm *g, struct fault *f)
 {
-    const size_t count = g->m && g->n ? g->count : 0, of_rows = matrices_of_rows(g),
-                 columns = gemm_columns_of_a(g);
-    const struct checked a = { "A", &g->a, count ? of_rows : 0, g->m, columns, false },
-                         b = { "B", &g->b, count, g->k, g->n, false },
-                         c = { "C", &g->c, of_rows, g->m, g->n, false };
+    const bool empty = !g->m || !g->n;
+    const size_t columns = gemm_columns_of_a(g);
+    const struct checked
+        a = { "A", &g->a, empty ? 0 : matrices_a(g), g->m, columns, false },
+        b = { "B", &g->b, empty ? 0 : matrices_b(g), g->k, g->n, false },
+        c = { "C", &g->c, matrices_d(g), g->m, g->n, false };
     enum bitcut_status status = check_groups(g, f);
     if (status == BITCUT_OK) status = check_matrix(&a, true, f);
     if (status == BITCUT_OK) status = check_matrix(&b, true, f);
@@ -311,12 +393,11 @@ enum bitcut_status gemm_check_matrices(const struct bitcut_gemm *g, bool pointer
                                        struct fault *f)
 {
     const bool reads_c = gemm_reads_c(g), empty = !g->m || !g->n || !g->count;
-    const size_t of_rows = matrices_of_rows(g);
     const struct checked all[] = {
-        { "A", &g->a, empty ? 0 : of_rows, g->m, gemm_columns_of_a(g), false },
-        { "B", &g->b, empty ? 0 : g->count, g->k, g->n, false },
-        { "D", &g->d, of_rows, g->m, g->n, true },
-        { "C", &g->c, of_rows, g->m, g->n, false },
+        { "A", &g->a, empty ? 0 : matrices_a(g), g->m, gemm_columns_of_a(g), false },
+        { "B", &g->b, empty ? 0 : matrices_b(g), g->k, g->n, false },
+        { "D", &g->d, matrices_d(g), g->m, g->n, true },
+        { "C", &g->c, matrices_d(g), g->m, g->n, false },
     };
     const struct checked *const d = &all[2];
     enum bitcut_status status = check_groups(g, f);

@@ -150,6 +150,17 @@ size_t matrix_ld(const struct bitcut_matrix *x, size_t rows, size_t cols);
 /* The first element of matrix i of a batch whose pointers can be read here. */
 const void *matrix_nth(const struct bitcut_matrix *x, size_t i);
 
+/* Whether the offsets of g cut rows, or k. */
+static inline bool gemm_groups_rows(const struct bitcut_gemm *g)
+{
+    return g->offsets && !g->offsets_of_k;
+}
+
+static inline bool gemm_groups_k(const struct bitcut_gemm *g)
+{
+    return g->offsets && g->offsets_of_k;
+}
+
 /* GEMM i of a batch or of groups, as a single GEMM. */
 struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i);
 
@@ -159,6 +170,9 @@ size_t gemm_first_row(const struct bitcut_gemm *g, size_t i);
 
 /* The fewest rows of a D that has rows; 0 if there is none. */
 size_t gemm_fewest_rows(const struct bitcut_gemm *g);
+
+/* The largest k of a GEMM; 0 if there is none. */
+size_t gemm_largest_k(const struct bitcut_gemm *g);
 
 /* The GEMM to which a row of all D belongs. */
 size_t gemm_of_row(const struct bitcut_gemm *g, size_t row);

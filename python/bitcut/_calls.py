@@ -71,7 +71,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          copy: bool = False, threads: int = 0, kernel: Optional[str] = None,
          any_promotion: bool = False, any_slices: bool = False, stream: Any = None,
          workspace: Any = None, device: Optional[str] = None,
-         offsets: Any = None, sparse_a: bool = False, positions_a: Any = None) -> Gemm:
+         offsets: Any = None, offsets_k: Any = None, sparse_a: bool = False,
+         positions_a: Any = None) -> Gemm:
     """Compute D = alpha A B + beta C by a recipe on a matrix unit, bit for bit.
 
     The result has every bit that a kernel with this recipe gives on this unit.
@@ -144,6 +145,9 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
              offsets: ends of groups of rows, integers: rows offsets[i-1] to offsets[i] - 1 of A, C and D
                  belong to group i, and B has a matrix for each group, as in torch._grouped_mm; None: no
                  groups
+             offsets_k: ends of groups of k, integers: columns offsets_k[i-1] to offsets_k[i] - 1 of A and
+                 these rows of B belong to group i, and D and C have a matrix for each group, as in
+                 torch._grouped_mm with an A and a B of 2 dimensions; None: no groups
              sparse_a: A is 2:4 sparse: two elements of each four of a row are kept and multiplied,
                  those other than 0 and then the last zeros
              positions_a: positions of the kept elements of a 2:4 sparse A in their fours, 0 to 3,
@@ -172,7 +176,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
                 format_a=format_a, format_b=format_b, format_c=format_c,
                 format_d=format_d, copy=copy, writes=True, kernel=kernel,
                 any_promotion=any_promotion, any_slices=any_slices, stream=stream,
-                device=device, offsets=offsets, sparse_a=sparse_a, positions_a=positions_a)
+                device=device, offsets=offsets, offsets_k=offsets_k, sparse_a=sparse_a,
+                positions_a=positions_a)
     g, said = p.struct, {}
     if p.place:
         ran = _device.start(p, workspace)
@@ -215,7 +220,7 @@ HOW = ("recipe", "unit", "split", "split_a", "split_b", "high", "low", "sum_roun
 WHAT = ("c", "alpha", "beta", "bias", "bias_rows", "scale_a", "scale_b", "block_a", "block_b",
         "scale_d", "zero_a", "zero_b", "zero_d", "clamp", "format_bias", "format_scale_a",
         "format_scale_b", "format_a", "format_b", "format_c", "format_d", "copy", "offsets",
-        "sparse_a", "positions_a")
+        "offsets_k", "sparse_a", "positions_a")
 
 
 def _needs(given: dict, names):
@@ -295,7 +300,8 @@ def verify(d: Any, a: Any, b: Any, *, recipe: str, unit: str, threads: int = 0,
             _threads(threads), keep=(p, found, ran), products=p.products())
     first = None
     if found.differ:
-        first = p.offsets[found.gemm - 1] if p.offsets and found.gemm else 0  # row of the group
+        of_rows = p.offsets and not p.is_batch
+        first = p.offsets[found.gemm - 1] if of_rows and found.gemm else 0  # row of the group
         at = ([found.gemm] if p.is_batch else []) + [first + found.row, found.column]
         first = {"at": at, "given": _decoded(found.given, p.d.format),
                  "expected": _decoded(found.expected, p.d.format)}
@@ -1105,7 +1111,7 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
              seed: seed that chooses the sample
              threads: number of threads; 0: one for each processor
              given: c, alpha, beta, bias, factors, scale_d, clamp, epilogue, start, scaling, offsets,
-                 formats and copy, as in gemm()
+                 offsets_k, formats and copy, as in gemm()
     Returns: Explanation, true if a hypothesis gives every output that was compared
     Raises:  BadArgument: a shape or a name does not fit
              Unsupported: the recipe does not run on this unit

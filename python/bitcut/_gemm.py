@@ -347,8 +347,8 @@ class Problem:
                  batch=True, on_device=False, stream=None, device=None, bias=None,
                  bias_rows=False, scale_a=None, scale_b=None, block_a=None, block_b=None,
                  scale_d=1.0, zero_a=0, zero_b=0, zero_d=0, clamp=None, format_bias=None,
-                 format_scale_a=None, format_scale_b=None, offsets=None, sparse_a=False,
-                 positions_a=None, **how):
+                 format_scale_a=None, format_scale_b=None, offsets=None, offsets_k=None,
+                 sparse_a=False, positions_a=None, **how):
         operand = functools.partial(Operand, on_device=writes or on_device)
         self.a, self.b = operand(a, "A", format_a, copy), operand(b, "B", format_b, copy)
         self.c = operand(c, "C", format_c, copy) if c is not None else None
@@ -374,9 +374,13 @@ class Problem:
         g.count = max(batches) if batches and 0 not in batches else int(not batches)
         self.positions = self._take_positions(positions_a, copy)
         self.offsets = None
+        if offsets is not None and offsets_k is not None:
+            raise BadArgument("offsets, offsets_k: groups of rows or of k, not both")
         if offsets is not None:
             self._take_groups(offsets)
-        if self.is_batch and not batch:
+        if offsets_k is not None:
+            self._take_groups_of_k(offsets_k)
+        if self.is_batch and not batch and offsets_k is None:
             raise BadArgument("a batch; here one matrix is looked at: A, B and D have 2 "
                               "dimensions")
         shape = ((g.count,) if self.is_batch else ()) + (g.m, g.n)
@@ -430,13 +434,30 @@ class Problem:
             raise BadArgument("offsets: a device does not take groups")
         if any(o and o.batch is not None for o in (self.a, self.c)):
             raise BadArgument("offsets: A, C and D have 2 dimensions, the rows of all groups")
-        ends = [integer(x, "offsets") for x in (offsets.tolist() if hasattr(offsets, "tolist")
-                                                else offsets)]
-        if self.b.batch not in (None, 1, len(ends)):
-            raise BadArgument(f"offsets: {len(ends)} groups, but B has {self.b.batch} matrices")
-        self.is_batch, self.struct.count = False, len(ends)
+        count = self._take_ends(offsets, "offsets")
+        if self.b.batch not in (None, 1, count):
+            raise BadArgument(f"offsets: {count} groups, but B has {self.b.batch} matrices")
+        self.is_batch = False
+
+    def _take_groups_of_k(self, offsets):
+        """The ends of groups of k: D has a matrix for each, and C may."""
+        if self.place:
+            raise BadArgument("offsets_k: a device does not take groups")
+        if self.a.batch is not None or self.b.batch is not None:
+            raise BadArgument("offsets_k: A and B have 2 dimensions, the k of all groups")
+        count = self._take_ends(offsets, "offsets_k")
+        if self.c and self.c.batch not in (None, 1, count):
+            raise BadArgument(f"offsets_k: {count} groups, but C has {self.c.batch} matrices")
+        self.is_batch = self.struct.offsets_of_k = True
+
+    def _take_ends(self, offsets, name) -> int:
+        """The ends of groups, for the struct, and their number."""
+        ends = [integer(x, name) for x in (offsets.tolist() if hasattr(offsets, "tolist")
+                                           else offsets)]
+        self.struct.count = len(ends)
         self.offsets = (_arrays.ctypes.c_int32 * max(len(ends), 1))(*ends)
         self.struct.offsets = _arrays.ctypes.addressof(self.offsets)
+        return len(ends)
 
     def _extend(self, bias, bias_rows, scale_a, scale_b, block_a, block_b, scale_d, clamp,
                 format_bias, format_scale_a, format_scale_b, copy):

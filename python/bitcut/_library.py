@@ -91,7 +91,7 @@ class Gemm(Structure):
                 ("clamp_low", c_uint32), ("clamp_high", c_uint32), ("amax", c_void_p),
                 ("sum_rounding", c_void_p), ("zero_a", c_int32), ("zero_b", c_int32),
                 ("zero_d", c_int32), ("offsets", c_void_p), ("sparsity", c_int),
-                ("positions", Matrix)]
+                ("positions", Matrix), ("offsets_of_k", c_bool)]
 
 
 class Field(Structure):

@@ -263,5 +263,162 @@ class Groups(unittest.TestCase):
                         block_a=(2, 0))
 
 
+@needs_numpy
+class GroupsOfK(unittest.TestCase):
+    """Groups of k against gemm() of copies of each group's slices."""
+
+    WAYS = ({**WAY}, {"recipe": "plain", "unit": "mi300", "order": {"slices": 3}},
+            {**WAY, "equilibrate": True}, {"recipe": "plain", "unit": "h100", "tile_k": 16, "promote": 2},
+            {"recipe": "plain", "unit": "h100", "high": "sr", "round_seed": 3},
+            {"recipe": "plain", "unit": "h100", "sum_rounding": "rz"},
+            {"recipe": "plain", "unit": "fma/f32", "order": {"lanes": 4}})
+
+    def draw(self, seed):
+        """Matrices, groups, and what is varied."""
+        r = numpy.random.default_rng(seed)
+        depth, scales = 32, seed % 4 == 3
+        sizes = r.integers(0, 3, int(r.integers(1, 6))) * depth if scales else \
+            r.integers(0, 70, int(r.integers(1, 6)))
+        if seed % 4:
+            sizes[r.integers(len(sizes))] = 0
+        ends, groups = numpy.cumsum(sizes), len(sizes)
+        k, m, n = int(ends[-1]), int(r.integers(1, 9)), int(r.integers(1, 9))
+        a, b = (r.standard_normal(s).astype("f4") for s in ((m, k), (k, n)))
+        if seed % 2:
+            a = numpy.asfortranarray(a)
+        if seed % 3:
+            b = numpy.asfortranarray(b)
+        way = dict(self.WAYS[seed % len(self.WAYS)])
+        way["c"] = [None, r.standard_normal((groups, m, n)).astype("f4"),
+                    r.standard_normal((m, n)).astype("f4")][seed % 3]
+        if seed % 5 == 1:
+            way["format_d"] = "f16"
+        if seed % 5 == 2:
+            way.update(bias=r.standard_normal(n).astype("f4"), epilogue="fused")
+        if scales and k:
+            way = {"recipe": "plain", "unit": "h100", "scaling": "promoted", "block_a": (1, depth),
+                   "block_b": (0, depth), "scale_a": r.random((m, k // depth)).astype("f4"),
+                   "scale_b": r.random((k // depth, 1)).astype("f4"), "c": way["c"]}
+        return r, a, b, sizes, ends, way
+
+    def one(self, a, b, way, i, of):
+        """Group i alone."""
+        own, c = dict(way), way["c"]
+        own["c"] = None if c is None else c if c.ndim == 2 else c[i]
+        if "scale_a" in way:
+            blocks = slice(of.start // 32, of.stop // 32)
+            own.update(scale_a=way["scale_a"][:, blocks].copy(), scale_b=way["scale_b"][blocks].copy())
+            if of.start == of.stop:  # no block of factors
+                for name in ("scale_a", "scale_b", "scaling", "block_a", "block_b"):
+                    own.pop(name)
+        return bitcut.gemm(a[:, of].copy(), b[of].copy(), **own).d
+
+    def test_random(self):
+        for seed in range(120):
+            r, a, b, sizes, ends, way = self.draw(seed)
+            d = bitcut.gemm(a, b, **way, offsets_k=ends, threads=1 + seed % 3).d
+            self.assertEqual(d.shape, (len(sizes), len(a), b.shape[1]))
+            for i, end in enumerate(ends):
+                of = slice(int(end - sizes[i]), int(end))
+                self.assertEqual(d[i].tobytes(), self.one(a, b, way, i, of).tobytes(), (seed, i, sizes, way))
+            self.assertTrue(bitcut.verify(d, a, b, **way, offsets_k=ends))
+            off, at = d.copy(), [int(r.integers(x)) for x in d.shape]
+            off[tuple(at)] += 1
+            found = bitcut.verify(off, a, b, **way, offsets_k=ends)
+            self.assertEqual((found.differ, found.first["at"]), (1, at), seed)
+
+    def test_empty(self):
+        """A group without k is +0, or beta C."""
+        a, b = -numpy.ones((2, 5), "f4"), numpy.ones((5, 3), "f4")
+        c = numpy.full((2, 3), -3, "f4")
+        for given, empty in (({}, 0), ({"c": c, "beta": 2}, -6)):
+            d = bitcut.gemm(a, b, **WAY, **given, offsets_k=[0, 5, 5]).d
+            want = numpy.full((2, 3), empty, "f4").tobytes()
+            self.assertEqual((d[0].tobytes(), d[2].tobytes()), (want, want))
+            self.assertEqual(d[1, 0, 0], empty - 5)
+        x = numpy.random.default_rng(3).integers(-128, 128, (4, 21)).astype("i1")
+        d = bitcut.gemm(x, x.T.copy(), recipe="plain", unit="turing/mma.m8n8k16.s32.s8", zero_a=3,
+                        zero_b=-5, offsets_k=[0, 17, 21]).d
+        y, z = x.astype("i4") - 3, x.astype("i4") + 5
+        want = [y[:, :0] @ z[:, :0].T, y[:, :17] @ z[:, :17].T, y[:, 17:] @ z[:, 17:].T]
+        self.assertEqual(d.tolist(), numpy.stack(want).tolist())
+        none = bitcut.gemm(a[:, :0], b[:0], **WAY, offsets_k=[0, 0]).d
+        self.assertEqual(none.tobytes(), bytes(2 * 2 * 3 * 4))
+        self.assertEqual(bitcut.gemm(a[:, :0], b[:0], **WAY, offsets_k=[]).d.shape, (0, 2, 3))
+
+    def test_one(self):
+        a, b = batch(6, 40, seed=1), batch(40, 5, seed=2)
+        d = bitcut.gemm(a, b, **WAY, offsets_k=[40]).d
+        self.assertEqual(d.tobytes(), bitcut.gemm(a, b, **WAY).d.tobytes())
+        self.assertTrue(bitcut.explain(d, a, b, offsets_k=[40]).found)
+
+    def test_limits_and_explanations(self):
+        ends = [64, 64, 160, 300]
+        a, b = batch(24, 300, seed=3), batch(300, 20, seed=4)
+        d = bitcut.gemm(a, b, **WAY, offsets_k=ends).d
+        e = bitcut.explain(d, a, b, offsets_k=ends)
+        self.assertEqual((e.found, e.gemms, e.explained, e.total), (True, 4, 4, 4 * 24 * 20))
+        self.assertIn("in all 4 groups", e.text)
+        other = d.copy()
+        other[3] = bitcut.gemm(a[:, 160:].copy(), b[160:].copy(), recipe="plain", unit="h100").d
+        e = bitcut.explain(other, a, b, offsets_k=ends, seconds=5)
+        self.assertEqual((e.found, e.explained, e.gemm), (False, 3, 3))
+        self.assertIn("Group 3: D is plain", e.text)
+        other[3] = d[2]
+        e = bitcut.explain(other, a, b, offsets_k=ends, seconds=5)
+        self.assertIn("Group 3: the same, with A and B of group 2", e.text)
+        t = bitcut.tolerance(a, b, **WAY, offsets_k=ends, runs=20)
+        self.assertTrue(t.judge(d, a, b, **WAY, offsets_k=ends))
+        for at, by in (((2, 2, 3), 0.01), ((1, 5, 7), 1e-3)):  # and of the empty group
+            off = d.copy()
+            off[at] += by
+            v = t.judge(off, a, b, **WAY, offsets_k=ends)
+            self.assertEqual((bool(v), v.gemm, tuple(v.worst_at), v.above), (False, at[0], at[1:], 1))
+            with self.assertRaisesRegex(AssertionError, rf"output \({at[0]}, {at[1]}, {at[2]}\)"):
+                bitcut.testing.assert_gemm_close(off, a, b, **WAY, offsets_k=ends, effort=0)
+        bitcut.testing.assert_gemm_close(d, a, b, **WAY, offsets_k=ends)
+        for i, k in enumerate(([0, 64], [64, 64], [64, 160], [160, 300])):
+            own = slice(*k)
+            self.assertEqual(bitcut.judge(d, a, b, **WAY, offsets_k=ends, index=i).to_dict(),
+                             bitcut.judge(d[i], a[:, own].copy(), b[own].copy(), **WAY).to_dict())
+        # the largest k decides the worst case
+        whole = bitcut.tolerance(a[:, 160:].copy(), b[160:].copy(), **WAY, runs=20)
+        for order in (ends, [140, 204, 204, 300], [20, 160, 300]):
+            t = bitcut.tolerance(a, b, **WAY, offsets_k=order, runs=20)
+            self.assertEqual(t.bound, whole.bound)
+
+    def test_runs_have_products(self):
+        """Limits with empty groups are those of as many GEMMs with products."""
+        a, b = batch(12, 64, seed=5), batch(64, 9, seed=6)
+        want = bitcut.tolerance(numpy.stack([a] * 3), b, **WAY, runs=30)
+        for ends in ([0, 64, 64], [64, 64, 64], [0, 0, 64]):
+            found = bitcut.tolerance(a, b, **WAY, offsets_k=ends, runs=30)
+            self.assertEqual(found.to_dict(), want.to_dict())
+
+    def test_refused(self):
+        a, b = batch(4, 8, seed=1), batch(8, 5, seed=2)
+        for offsets, words in (([2, 2, 5], "end with 5, but k is 8"), ([4, 2, 8], "ascend"),
+                               ([2, 9], "end with 9, but k is 8"), ([], "end with 0, but k is 8")):
+            with self.assertRaisesRegex(bitcut.BadArgument, words):
+                bitcut.gemm(a, b, **WAY, offsets_k=offsets)
+        for given, words in (({"a": batch(2, 4, 8, seed=1)}, "A and B have 2 dimensions"),
+                             ({"c": batch(3, 4, 5, seed=1)}, "2 groups, but C has 3 matrices"),
+                             ({"offsets": [2, 4]}, "not both"), ({"sparse_a": True}, "sparse A"),
+                             ({"out": numpy.zeros((4, 5), "f4")}, r"not \(2, 4, 5\)"),
+                             ({"out": numpy.lib.stride_tricks.as_strided(
+                                 numpy.zeros((5, 5), "f4"), (2, 4, 5), (20, 20, 4))}, "overlap"),
+                             ({"scale_a": batch(4, 2, seed=1), "block_a": (1, 4), "scaling": "promoted",
+                               "recipe": "plain", "tile_k": 4, "offsets_k": [3, 8]},
+                              "group 1 does not begin with a block of factors of A"),
+                             ({"scale_b": batch(2, 5, seed=1), "block_b": (1, 4), "scaling": "promoted",
+                               "recipe": "plain", "tile_k": 4, "offsets_k": [3, 8]},
+                              "group 1 does not begin with a block of factors of B")):
+            with self.assertRaisesRegex(bitcut.BadArgument, words):
+                bitcut.gemm(**{"a": a, "b": b, **WAY, "offsets_k": [2, 8], **given})
+        for call in (bitcut.bound, bitcut.budget):
+            with self.assertRaisesRegex(bitcut.BadArgument, "does not take groups"):
+                call(a, b, **WAY, offsets_k=[2, 8])
+
+
 if __name__ == "__main__":
     unittest.main()
