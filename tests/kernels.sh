@@ -194,7 +194,7 @@ END
 # What a broken kernel does instead is said of its first mismatch; what it writes outside of
 # D is no output.
 differences_explained() {
-    forgets='D is ootomo on hopper/mma.m16n8k16.f32.f16, but in rows 5 to 5, columns 0 to 4 (5 differ): they hold zeros'
+    forgets='D is ootomo on hopper/mma.m16n8k16.f32.f16, but in row 5, columns 0 to 4 (5 differ): they hold zeros'
     DEVICE_FAULT="forgets a row"
     export DEVICE_FAULT
     run 1 verify --kernel gemm.ootomo -m 6 -n 5 -k 33 --seconds 600 --json

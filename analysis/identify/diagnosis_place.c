@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/identify/diagnosis_place.h"
+#include "analysis/identify/difference.h"
 
 #include "lib/base/size.h"
 #include "lib/base/text.h"
@@ -132,7 +133,6 @@ void diagnosis_place_describe(char *text, size_t size, const struct diagnosed_pl
 void diagnosis_place_describe_region(char *text, size_t size,
                                      const struct diagnosed_place *p)
 {
-    text_add(text, size, "%srows %zu to %zu, columns %zu to %zu",
-             p->filled ? "" : "some outputs of ", p->row, p->row_end - 1, p->col,
-             p->col_end - 1);
+    text_add(text, size, "%s", p->filled ? "" : "some outputs of ");
+    region_describe(text, size, p->row, p->row_end, p->col, p->col_end);
 }

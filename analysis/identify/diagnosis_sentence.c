@@ -89,8 +89,8 @@ static void describe_unexplained(char *text, size_t size, const struct diagnosis
     else
         text_add(text, size,
                  "unexplained: the error is %.3g u |A||B|, of a correct kernel "
-                 "at most about %.2g, and no known effect leaves less than "
-                 "%.2g",
+                 "at most about %.2g, and no known effect explains it: the "
+                 "nearest one leaves %.2g",
                  d->before, d->limit, d->after);
 }
 

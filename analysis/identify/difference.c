@@ -25,12 +25,25 @@ size_t difference_first(struct differing first[DIFFERING_MAX], const struct pair
     return count;
 }
 
+static void describe_lines(char *text, size_t size, const char *noun, size_t first,
+                           size_t end)
+{
+    if (end - first == 1) text_add(text, size, "%s %zu", noun, first);
+    else text_add(text, size, "%ss %zu to %zu", noun, first, end - 1);
+}
+
+void region_describe(char *text, size_t size, size_t row, size_t row_end, size_t col,
+                     size_t col_end)
+{
+    describe_lines(text, size, "row", row, row_end);
+    text_add(text, size, ", ");
+    describe_lines(text, size, "column", col, col_end);
+}
+
 void box_describe(char *text, size_t size, const struct box *b)
 {
     if (*b->where) text_add(text, size, "%s", b->where);
-    else
-        text_add(text, size, "rows %zu to %zu, columns %zu to %zu", b->row,
-                 b->row_end - 1, b->col, b->col_end - 1);
+    else region_describe(text, size, b->row, b->row_end, b->col, b->col_end);
 }
 
 /* --- boxes ------------------------------------------------------------------------ */

@@ -38,7 +38,9 @@ extern const struct record_field differing_fields[];
 void differing_describe(char *text, size_t size, const struct differing *first,
                         size_t count, size_t from);
 
-/* Append the place of a box, such as "rows 0 to 7, columns 320 to 322". */
+/* Append a place, such as "rows 0 to 7, column 320": of a region, or of a box. */
+void region_describe(char *text, size_t size, size_t row, size_t row_end, size_t col,
+                     size_t col_end);
 void box_describe(char *text, size_t size, const struct box *b);
 
 /* A result and its expected value: row-major m x n, contiguous; c may be NULL. */

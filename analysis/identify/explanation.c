@@ -419,8 +419,8 @@ static void describe_looked(char *text, size_t size, const void *answer)
              e->answer.compared, e->answer.total, e->answer.tried,
              e->answer.tried == 1 ? "is" : "es",
              e->answer.complete ? ""
-             : e->late          ? ", not all of them within --seconds"
-                                : ", not all of them within --effort",
+             : e->late          ? "; --seconds ended the search"
+                                : "; more --effort tries more",
              e->seconds);
 }
 

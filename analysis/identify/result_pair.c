@@ -175,8 +175,9 @@ static void describe_places(char *text, const char *name, const struct explanati
 {
     for (size_t i = 0; i < e->parts && i < PARTS_MAX; i++) {
         const struct box *b = &e->part[i];
-        text_add(text, WHY_MAX, "%sin rows %zu to %zu, columns %zu to %zu of %s %s",
-                 *text ? "; " : "", b->row, b->row_end - 1, b->col, b->col_end - 1, name,
+        text_add(text, WHY_MAX, "%sin ", *text ? "; " : "");
+        box_describe(text, WHY_MAX, b);
+        text_add(text, WHY_MAX, " of %s %s", name,
                  *b->what ? b->what : "another computation");
     }
 }
@@ -291,11 +292,10 @@ static enum bitcut_status sample_nearer(struct result_pair *t,
 static void describe_where(char *text, const struct result_pair *t)
 {
     const struct box *b = &t->part[0];
-    text_add(
-        text, SENTENCE_MAX,
-        "D and D2 differ in %zu of %zu outputs, %srows %zu to %zu, columns %zu to %zu",
-        t->answer.differ, t->answer.total, t->parts > 1 ? "most of them in " : "in ",
-        b->row, b->row_end - 1, b->col, b->col_end - 1);
+    text_add(text, SENTENCE_MAX, "D and D2 differ in %zu of %zu outputs, %s",
+             t->answer.differ, t->answer.total,
+             t->parts > 1 ? "most of them in " : "in ");
+    box_describe(text, SENTENCE_MAX, b);
     if (t->answer.measured)
         text_add(text, SENTENCE_MAX,
                  ", by at most %zu ulps of %s, at row %zu and column %zu", t->answer.ulps,
