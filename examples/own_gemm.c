@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A user's GEMM: D = A B in FP32 with four partial sums; product k goes to sum k mod 4.
    Reads A.npy, B.npy, writes D.npy, or $BITCUT_A, $BITCUT_B, $BITCUT_D.  -DFAULT: the
-   unrolled loop omits the remainder of k.  -DSPLIT: from products of TF32 parts, as for a
-   Tensor Core; with -DFAULT only the loop of the last products omits the remainder.
-   cc own_gemm.c -lm */
+   unrolled loop omits the remainder of k.  cc own_gemm.c -lm */
 #include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,46 +29,18 @@ static float *matrix(const char *variable, const char *name, int *rows, int *col
     return fclose(f), x;
 }
 
-/* The end of k in the unrolled loop. */
-static int end_of(int k)
-{
-#ifdef FAULT
-    k -= k % (2 * LANES);
-#endif
-    return k;
-}
-
-#ifdef SPLIT
-/* x truncated to TF32. */
-static float high(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    bits &= 0xffffe000;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static void add(float *sum, float x, float y, bool last)
-{
-    *sum = fmaf(high(x), high(y), *sum);
-    *sum = fmaf(x - high(x), high(y), *sum);
-    if (last) *sum = fmaf(high(x), y - high(y), *sum);
-}
-#else
-static void add(float *sum, float x, float y, bool last)
-{
-    if (last) *sum = fmaf(x, y, *sum);
-}
-#endif
-
+#ifndef OWN_DOT /* own_split.c */
 static float dot(const float *a, const float *b, int k, int stride)
 {
     float sum[LANES] = { 0 };
+#ifdef FAULT
+    k -= k % (2 * LANES);
+#endif
     for (int p = 0; p < k; p++)
-        add(&sum[p % LANES], a[p], b[(size_t)p * (size_t)stride], p < end_of(k));
+        sum[p % LANES] = fmaf(a[p], b[(size_t)p * (size_t)stride], sum[p % LANES]);
     return ((sum[0] + sum[1]) + sum[2]) + sum[3];
 }
+#endif
 
 int main(void)
 {

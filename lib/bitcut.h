@@ -1091,7 +1091,8 @@ struct bitcut_explain_options {
     /* Since size 2: */
     double effort;  /* factor of the work of the search, and of comparing all of D; 0: 1 */
     const char *chip; /* a chip of `bitcut list chips`: only its units, and units of no
-                         hardware, are tried; NULL: all.  A GEMM with a unit has none      */
+                         hardware, are tried, except for D in a format of integers; NULL:
+                         all.  A GEMM with a unit has none */
 };
 
 /* Characters of the sentence of an explanation, with the final 0. */
@@ -1157,7 +1158,8 @@ struct bitcut_explanation {
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm() for matrices; D has no
             elements; no GEMM runs on the unit; the size of a struct is unknown;
-            `seconds` or `effort` is negative or NaN; or A, B and D have integers and the GEMM is a
+            `seconds` or `effort` is negative or NaN; the chip is unknown, or there is a
+            unit as well; or A, B and D have integers and the GEMM is a
             batch, or has groups, a bias, factors, a start or steps of an epilogue; or the
             GEMM has zero points and A, B or D has no integers, or a zero point of D.
             BITCUT_UNSUPPORTED: as bitcut_gemm().

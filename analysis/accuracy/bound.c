@@ -242,7 +242,8 @@ enum bitcut_status bound_problem_make(struct bound_problem *to,
     g = to->gemm;
     gemm_plan_round_sums(&to->own, to->unit);
     plan = to->plan;
-    if (accumulation_of(&to->path, plan, x->m && x->n ? comparison_products(x) : 0) != BITCUT_OK)
+    if (accumulation_of(&to->path, plan, x->m && x->n ? comparison_products(x) : 0) !=
+        BITCUT_OK)
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the bounds");
     hostfp_enter(&mode);
     to->way = accumulation_error_of(plan, &to->path, g->alpha, g->beta);
@@ -414,9 +415,10 @@ static struct bound_apriori parts(const struct bound_problem *x)
 static bool is_plain(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     if (x->x->kept)
-        return refuse(why, "%s",
-                      "this bound follows D = alpha A B + beta C step by step; it does not "
-                      "take a sparse A");
+        return refuse(
+            why, "%s",
+            "this bound follows D = alpha A B + beta C step by step; it does not "
+            "take a sparse A");
     return !x->x->extra ||
            refuse(why, "%s",
                   "this bound follows D = alpha A B + beta C step by step; "

@@ -49,7 +49,7 @@ void bound_fill_integers(double *limit, const struct bound_problem *x)
     for (size_t at = 0; at < c->m * c->n; at++) {
         const double sum = fabs(c->product[at]);
         limit[at] = !exact || !(c->product_magnitude[at] < 0x1p31) ? (double)NAN
-                    : sum <= 0x1p24 ? 0
+                    : sum <= 0x1p24                                ? 0
                                     : format_rounding_error(&formats[FORMAT_F32], sum);
     }
     hostfp_leave(&mode);

@@ -188,10 +188,12 @@ static enum bitcut_status pick_kept(struct matrix *to, const struct matrix *from
     const size_t kept = from->cols / 2;
     if (!from->kept) return BITCUT_OK;
     to->kept = memory_allocate(p->rows, kept);
-    if (!to->kept) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
+    if (!to->kept)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
     for (size_t i = 0; i < p->rows; i++)
         for (size_t q = 0; q < kept; q++)
-            to->kept[i * kept + q] = from->kept[p->row[i] * kept + p->at[q / 2 * 4] / 2 + q % 2];
+            to->kept[i * kept + q] =
+                from->kept[p->row[i] * kept + p->at[q / 2 * 4] / 2 + q % 2];
     return BITCUT_OK;
 }
 
@@ -288,7 +290,7 @@ enum bitcut_status gemm_data_copy(struct gemm_data *to, const struct gemm_data *
     return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
 }
 
-/* The k of whole blocks of both factors, and the k that share both factors; 0: all do.  Of
+/* The k of whole blocks of both factors, and the k that share both factors; 0: all do. Of
    a sparse A, fours of k are such blocks, in which no k moves. */
 struct blocks_of_k {
     size_t whole, shared;
@@ -410,8 +412,8 @@ enum bitcut_status gemm_data_order(struct gemm_data *to, const struct gemm_data 
                     : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
     for (size_t i = 0; i < most && line; i++) line[i] = i;
     if (status == BITCUT_OK)
-        status = from->a.kept ? order_fours(own, at, k, f)
-                              : order_in_blocks(own, at, from, f);
+        status =
+            from->a.kept ? order_fours(own, at, k, f) : order_in_blocks(own, at, from, f);
     const struct picked p = { line, line, own, m, n };
     if (status == BITCUT_OK) status = pick_all(to, from, &p, f);
     free(line);

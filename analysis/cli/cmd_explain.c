@@ -279,6 +279,7 @@ static int take_groups(struct problem *q, struct matrix *const all[MATRICES],
     if (problem_is_told(q)) q->told = gemm_nth(&q->told, files->index);
     q->offsets = NULL;
     q->gemms = 1;
+    q->of_k = q->offsets_of_k;
     q->of_groups = !q->offsets_of_k;
     return status;
 }
@@ -333,7 +334,7 @@ static int take_zeros(const struct explain_command_options *o)
 {
     struct bitcut_gemm g = gemm_of(NULL, NULL);
     const struct epilogue_options *const e = &o->setup.epilogue;
-    if ((e->zero_a || e->zero_b) && !integers.d.at)
+    if ((e->zero_a || e->zero_b) && !(integers.a.at && integers.b.at && integers.d.at))
         return complain(e->zero_a ? "--zero-a" : "--zero-b",
                         "requires A, B and D with formats of integers");
     const int status = epilogue_zeros_apply(&g, e);

@@ -18,8 +18,8 @@ enum { LINE_LENGTH_MAX = 1 << 12, WITHOUT_MAX = 8 };
 
 static const struct {
     const char *command;
-    bool selects;     /* whether the line has the GEMM that is selected */
-    bool takes_d;     /* whether it has D; otherwise it has D's format */
+    bool selects;             /* whether the line has the GEMM that is selected */
+    bool takes_d;             /* whether it has D; otherwise it has D's format */
     const char *worst, *more; /* further words of the command: of budgets, and others */
     const char *without[WITHOUT_MAX + 1];
 } lines[QUESTIONS] = {

@@ -106,7 +106,9 @@ static double slope(const struct residuals *e, const struct candidate *c, size_t
     if (!e->b.own)
         return value_of_float(candidate_finish(c, F32_ONE, 0)) -
                value_of_float(candidate_finish(c, 0, 0));
-    return block_finish(&e->b, one, i, j).value - block_finish(&e->b, none, i, j).value;
+    const struct epilogue_values told = part_told(&e->b, c);
+    return epilogue_exact(&told, one, i, j).value -
+           epilogue_exact(&told, none, i, j).value;
 }
 
 /* The residual of a guess before alpha, and weights, of the outputs of m. */
@@ -247,7 +249,9 @@ static void port(struct diagnosing *x)
             g.arithmetic = a;
             g.rest = NULL;
             if (guess_is_quick(&x->e, &g)) try_quick(x, &g);
-            else if (x->e.arithmetics.at[a].kind < ARITHMETIC_OTHER) try_few(x, g);
+            else if (x->e.arithmetics.at[a].kind != ARITHMETIC_OTHER &&
+                     x->e.arithmetics.at[a].kind != ARITHMETIC_QUANTIZED)
+                try_few(x, g);
         }
     confirm_few(x);
 }

@@ -22,8 +22,8 @@ enum diagnosis_level {
 /* Their rows, ended by a row whose name is NULL. */
 struct diagnosis_level_row {
     const char *name;
-    const char *next; /* what to do for such a D; "": nothing, or that is for the command to
-                         say */
+    const char *next; /* what to do for such a D; "": nothing, or that is for the command
+                         to say */
 };
 
 extern const struct diagnosis_level_row diagnosis_levels[];

@@ -14,12 +14,12 @@ const struct diagnosis_level_row diagnosis_levels[] = {
         "tolerance -d checks its errors; bitcut explain --probe runs a program to measure its "
         "order" },
     [DIAGNOSIS_OPERANDS] = { "operands",
-        "compare with a recipe whose parts have these bits (bitcut list recipes), or give --quantize-a and --quantize-b; bitcut "
+        "compare with a recipe that rounds A and B so (bitcut list recipes), or give --quantize-a and --quantize-b; bitcut "
         "tolerance -d checks the errors" },
     [DIAGNOSIS_FAULT] = { "fault", "look for this fault in the kernel" },
     [DIAGNOSIS_UNEXPLAINED] = { "unexplained",
         "another order of k is not enough for this difference: look for a fault in the kernel, "
-        "or give what the kernel does besides A B (-c, --bias, --scale-a, --quantize-a, --epilogue)" },
+        "or give what the kernel does in addition to A B (-c, --bias, --scale-a, --quantize-a, --epilogue)" },
     { 0 }
 };
 /* clang-format on */
@@ -37,7 +37,8 @@ static void describe_faults(char *text, size_t size, const struct diagnosis *d)
 static void describe_order(char *text, size_t size, const struct diagnosis *d)
 {
     if (d->toward_zero > 0)
-        text_add(text, size, "; the errors are biased toward zero, as of truncated sums or parts");
+        text_add(text, size,
+                 "; the errors are biased toward zero, as of truncated sums or parts");
 }
 
 /* Of outputs that the nearest hypothesis does not give. */
@@ -52,7 +53,7 @@ static void describe_rest(char *text, size_t size, const struct diagnosis *d)
              d->outputs, d->place);
     if (d->level == DIAGNOSIS_UNEXPLAINED)
         text_add(text, size, "are far from the nearest hypothesis");
-    else text_add(text, size, "show a fault: ");
+    else if (d->level == DIAGNOSIS_FAULT) text_add(text, size, "show a fault: ");
     describe_faults(text, size, d);
     if (d->level == DIAGNOSIS_OPERANDS) text_add(text, size, "%s", d->operands);
     else if (*d->operands) text_add(text, size, ", where D is %s", d->operands);

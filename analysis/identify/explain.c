@@ -223,8 +223,8 @@ static enum bitcut_status take_screen(struct block *to, const struct ladder_repo
     size_t col[ROWS_MAX * SCREEN_COLS];
     struct block wide;
     enum bitcut_status status =
-        ladder_take(is_short ? &wide : to, l, q, screen_rows(q),
-                    is_short ? WIDE : wanted, seed, STREAM_SCREEN, f);
+        ladder_take(is_short ? &wide : to, l, q, screen_rows(q), is_short ? WIDE : wanted,
+                    seed, STREAM_SCREEN, f);
     if (status != BITCUT_OK || !is_short) return status;
     const size_t cols =
         quick_check_ties(col, wanted, &wide, q->format, q->alpha, q->beta);
@@ -316,9 +316,12 @@ static void place_parts(struct explanation *e, const struct block *part)
         b->row = part->row[b->row];
         b->col_end = part->col[b->col_end - 1] + 1;
         b->col = part->col[b->col];
+        b->where[0] = 0;
         if (b->fault && !strcmp(b->fault, "moved"))
             snprintf(b->what, sizeof b->what, "they hold results of other positions");
     }
+    if (e->diagnosis.outside)
+        snprintf(e->diagnosis.place, sizeof e->diagnosis.place, "in some places");
 }
 
 static bool same_term(struct recipe_term x, struct recipe_term y)

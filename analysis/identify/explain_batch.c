@@ -234,7 +234,9 @@ static enum bitcut_status try_neighbour(bool *found, struct explanation *e,
         if (neighbours[n].taken & TAKES_A) q.a = other.a;
         if (neighbours[n].taken & TAKES_B) q.b = other.b;
         if (neighbours[n].taken & TAKES_C) q.c = other.c;
-        if (q.a.rows != own.a.rows || q.a.cols != q.b.rows) continue;
+        if (q.a.rows != own.a.rows ||
+            (all->offsets_of_k ? q.a.cols != q.b.rows : q.a.cols != own.a.cols))
+            continue;
         status = compare_one(&x, e, q, effort, o, f);
         if (status != BITCUT_OK) break;
         *found = x.all;

@@ -20,8 +20,8 @@ static enum bitcut_status take_options(struct explain_options *to,
 {
     struct bitcut_explain_options o = { .size = sizeof o };
     if (from) {
-        static const size_t older[2] = { offsetof(struct bitcut_explain_options,
-                                                  effort) };
+        static const size_t older[2] = { offsetof(struct bitcut_explain_options, effort),
+                                         offsetof(struct bitcut_explain_options, chip) };
         const enum bitcut_status status =
             struct_check_since("options", from->size, sizeof o, older, f);
         if (status != BITCUT_OK) return status;

@@ -200,7 +200,8 @@ static bool agrees_in_cells(const struct block *b, const uint32_t *d)
 }
 
 /* The same for columns, or for rows: most agree completely, and in the others most
-   outputs differ.  Lines of few outputs say nothing: two correct orders agree there, too. */
+   outputs differ.  Lines of few outputs say nothing: two correct orders agree there, too.
+ */
 static bool agrees_in_lines(const struct block *b, const uint32_t *d, bool columns)
 {
     enum { SHARE = 3, LINE_MIN = 8 };

@@ -5,8 +5,8 @@
 
 #include "analysis/identify/explain.h"
 
-/* The outputs on which every hypothesis is tried; fewer rows if sums are long, and more of
-   them if rows are short, or more columns if there are few rows. */
+/* The outputs on which every hypothesis is tried; fewer rows if sums are long, and more
+   of them if rows are short, or more columns if there are few rows. */
 enum { SCREEN_COLS = 16, STREAM_SCREEN = 10, STREAM_SAMPLE = 20 };
 
 static inline size_t screen_rows(const struct problem *q)

@@ -205,7 +205,7 @@ static size_t period_of(const struct line_run *r, size_t count)
             (i + 1 < count ? own != length : own > length))
             return 0;
     }
-    return period;
+    return r[0].from < period ? period : 0;
 }
 
 static void add_range(char *text, size_t size, size_t from, size_t end)
@@ -224,7 +224,8 @@ static size_t add_ranges(char *text, size_t size, const char *noun,
     if (period) {
         add_range(text, size, r[0].from, r[0].end);
         text_add(text, size, " of every %zu", period);
-        if (all - last >= period) text_add(text, size, " up to %s %zu", noun, last - 1);
+        if (r[count - 1].from + period < all)
+            text_add(text, size, " up to %s %zu", noun, last - 1);
         return 1;
     }
     for (size_t i = 0; i < count && i < SHOWN; i++) {

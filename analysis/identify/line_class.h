@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Classes of rows and of columns of a result of which several orders of k give one part
-   each: kernels compute the last rows or columns, or every second group of rows, in
+/* Classes of rows and of columns of a result whose parts were computed in several orders
+   of k: kernels compute the last rows or columns, or every second group of rows, in
    another order than the others. */
 #ifndef BITCUT_ANALYSIS_IDENTIFY_LINE_CLASS_H
 #define BITCUT_ANALYSIS_IDENTIFY_LINE_CLASS_H

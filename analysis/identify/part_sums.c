@@ -208,6 +208,13 @@ bool part_sums_are_common(const struct candidate *x, const struct candidate *bas
 /* --- D ---------------------------------------------------------------------------- */
 
 /* Every epilogue of a candidate is linear in the product and C. */
+struct epilogue_values part_told(const struct block *b, const struct candidate *x)
+{
+    struct epilogue_values told = b->own->values;
+    if (x->retell) x->retell(x, &told);
+    return told;
+}
+
 void part_finish(double *value, const struct candidate *x, const struct block *b,
                  size_t rows, size_t cols)
 {
@@ -215,8 +222,7 @@ void part_finish(double *value, const struct candidate *x, const struct block *b
                  of_c = value_of_float(candidate_finish(x, 0, F32_ONE)),
                  start = value_of_float(x->faults.start);
     struct epilogue_values told;
-    if (b->own) told = b->own->values;
-    if (b->own && x->retell) x->retell(x, &told);
+    if (b->own) told = part_told(b, x);
     for (size_t at = 0; at < rows * cols; at++) {
         const size_t i = at / cols, j = at % cols;
         const struct exact_output sum = { value[at] + start, 0 };

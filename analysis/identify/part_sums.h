@@ -50,6 +50,9 @@ bool part_sums_are_common(const struct candidate *x, const struct candidate *bas
 /* The sum of the products of x, without alpha and C. */
 void part_values(double *value, const struct part_sums *s, const struct candidate *x);
 
+/* What was told of a block with something told, as x applies it. */
+struct epilogue_values part_told(const struct block *b, const struct candidate *x);
+
 /* D of the first rows and columns of a block: `value` is the sum before and D after. */
 void part_finish(double *value, const struct candidate *x, const struct block *b,
                  size_t rows, size_t cols);

@@ -23,7 +23,7 @@ struct problem {
     const struct chip *chip; /* the chip whose units, and those of no hardware, alone are
                                 considered, or NULL */
     /* the units of the matrix instructions that were executed, which alone are considered
-       beside those of no hardware; NULL: not known */
+       in addition to those of no hardware; NULL: not known */
     const struct bitcut_unit *const *executed;
     size_t executed_count;
     /* recipe and unit that were said to have computed D, which are reported if they give

@@ -337,7 +337,9 @@ static enum bitcut_status diagnose_part(struct box *box, const struct whole *w,
                                         const struct explain_options *o, struct fault *f)
 {
     enum { LEVELS = 8, FEWEST = 4 };
-    struct diagnosis d = { .level = DIAGNOSIS_ROUNDING };
+    struct diagnosis d = { .level = DIAGNOSIS_ROUNDING,
+                           .before = e->error,
+                           .after = e->error };
     struct block b;
     double far = 0;
     enum bitcut_status status = take_part(&b, w, box, PART_MAX, PART_MAX, &e->q, f);

@@ -36,8 +36,10 @@ enum bitcut_status problem_tell(struct problem *q, const struct bitcut_gemm *g,
     const bool scaled = has_limits(g) || g->scale_d != F32_ONE;
     struct bitcut_gemm told = *g;
     if (gemm_has_zeros(g) || g->zero_d)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "explain takes zero points of A and B if A, B and D have integers, "
-                         "and no zero point of D");
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "explain takes zero points of A and B if A, B and D have integers, "
+            "and no zero point of D");
     if (g->sparsity)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "explain does not take a sparse A");
     if (!gemm_is_extended(g) && !scaled) return epilogue_check_operands(g, f);
