@@ -41,7 +41,6 @@ static float dot(const float *a, const float *b, int k, int stride)
     return ((sum[0] + sum[1]) + sum[2]) + sum[3];
 }
 #endif
-
 int main(void)
 {
     int m, n, k;
@@ -52,8 +51,7 @@ int main(void)
     memset(head, ' ', sizeof head);
     memcpy(head, "\x93NUMPY\1\0\x76\0", 10);
     const char *form = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }";
-    const int length = snprintf(head + 10, 100, form, m, n);
-    head[10 + length] = ' ', head[HEADER - 1] = '\n';
+    head[10 + snprintf(head + 10, 100, form, m, n)] = ' ', head[HEADER - 1] = '\n';
     fwrite(head, 1, sizeof head, f);
     for (int i = 0; i < m * n; i++) {
         const float d = dot(a + i / n * k, b + i % n, k, n);

@@ -539,6 +539,7 @@ static void try_all(struct walk *w, explain_accept *accept, void *context)
     const size_t kinds = bases_bring_kinds(w);
     if (try_first(w, kinds, 1, LEVEL_ORDERS, accept, context) ||
         (s->settled && s->settled(s, context)) ||
+        try_levels(w, LEVEL_ALL_PARTS, LEVEL_ALL_PARTS + 1, accept, context) ||
         try_first(w, kinds, LEVEL_ORDERS, LEVEL_PAIRS, accept, context))
         return;
     if (kinds < w->bases && try_levels(w, 1, LEVEL_PAIRS, accept, context)) return;

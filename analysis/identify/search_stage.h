@@ -7,7 +7,7 @@
 
 /* The levels in the order in which they are tried: the last level that has all orders,
    the first level at which two axes vary, and the number of levels. */
-enum { LEVEL_ORDERS = 18, LEVEL_PAIRS = 19, LEVELS = 33 };
+enum { LEVEL_ALL_PARTS = 15, LEVEL_ORDERS = 18, LEVEL_PAIRS = 19, LEVELS = 33 };
 
 /* The number of hypotheses of one basis at a level, and the hypothesis at `index`. */
 size_t level_size(const struct search *s, int level);
