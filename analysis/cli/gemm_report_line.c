@@ -27,7 +27,7 @@ static const struct {
     [ASK_ADVISE]    = { "advise",    false, false, "", "", { "recipe", "seconds" } },
     [ASK_EXPLAIN]   = { "explain",   false, true, "", "", { "recipe", "unit", "want" } },
     [ASK_GEMM]      = { "gemm",      true,  false, " --worst 8", "", { SELECTED } },
-    [ASK_FP32]      = { "gemm",      false, false, "", " --recipe fp32 --unit fma/f32", { SELECTED } },
+    [ASK_FP32]      = { "gemm",      false, false, "", " --recipe fp32 --unit fma/f32", { "recipe", "unit", "scaling", "want", "seconds" } },
     [ASK_VERIFY]    = { "verify",    true,  true,  " --worst 8", " --seconds 0", { SELECTED } },
     [ASK_BOUND]     = { "bound",     true, true, "", "", { SELECTED } },
     [ASK_TOLERANCE] = { "tolerance", true, true, "", "", { SELECTED } },

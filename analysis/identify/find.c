@@ -204,7 +204,7 @@ static bool agrees_in_cells(const struct block *b, const uint32_t *d)
  */
 static bool agrees_in_lines(const struct block *b, const uint32_t *d, bool columns)
 {
-    enum { SHARE = 3, LINE_MIN = 4 };
+    enum { SHARE = 3, LINE_MIN = 8 };
     const size_t lines = columns ? b->cols : b->rows, each = columns ? b->rows : b->cols;
     size_t agree = 0, differ = 0;
     if (each < LINE_MIN) return false;
@@ -246,16 +246,12 @@ static bool is_right_in_part(const struct search *s, void *context)
     return settled;
 }
 
-/* Search for several orders of k that give D together, with a share of the effort that is
-   left. */
+/* Search for several orders of k that give D together. */
 static void find_classes(const struct search *s, const struct confirmation *c)
 {
-    enum { SHARE = 4 };
-    struct effort part = *s->effort;
-    part.work = part.spent + (part.work - part.spent) / SHARE;
-    if (order_classes_find(&c->e->classes, c->e, NULL, &part, c->o, NULL) != BITCUT_OK)
+    if (order_classes_find(&c->e->classes, c->e, NULL, s->effort, c->o, NULL) !=
+        BITCUT_OK)
         c->e->classes.has_main = false;
-    s->effort->spent = part.spent;
 }
 
 /* Whether the search ends: several orders of k give D together, or the best hypothesis is
