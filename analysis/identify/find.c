@@ -121,7 +121,7 @@ static bool comes_before(const struct confirmation *c, const struct verdict *x,
                          (struct contender){ &y->x, &y->h, y->stored }) < 0;
 }
 
-/* Add a hypothesis to the best one and its equals, of which the likeliest are kept, in
+/* Add a hypothesis to the best one and its equals.  The likeliest equals are kept, in
    order. */
 static void add_equal(struct confirmation *c, struct verdict v)
 {

@@ -193,8 +193,8 @@ static size_t ranges_of(struct line_run *to, const struct line_classes *c, unsig
     return count;
 }
 
-/* The period of ranges with equal lengths and distances, of which the last may be cut
-   off; 0: none. */
+/* The period of ranges with equal lengths and distances; 0: none.  The last range may be
+   shorter. */
 static size_t period_of(const struct line_run *r, size_t count)
 {
     const size_t period = count > 2 ? r[1].from - r[0].from : 0,

@@ -19,8 +19,8 @@ struct order_list {
 };
 
 /* The skeletons for sums of k products on a unit with `step` products, and results in a
-   format: slices of the lengths that libraries choose, in each of which the partial tile
-   is the last or the first one; and lanes.  None if k is above 2^20. */
+   format: slices of the lengths that libraries choose, each with its partial tile last or
+   first; and lanes.  None if k is above 2^20. */
 struct order_list skeletons_list(size_t k, int step, const struct bitcut_format *format);
 
 /* The orders that complete a skeleton, without itself.  Returns their number. */

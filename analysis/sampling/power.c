@@ -35,11 +35,9 @@ const struct record_field power_fields[] = {
 };
 
 enum {
-    PRODUCTS = 1 << 16,    /* of a run                                               */
-    CORRECT = 2,           /* rows of correct kernels: unchanged, and in another order */
-    DRAWS = 4,             /* tries to find a variant that changes D */
-    STREAM = 1 << 20,      /* first stream of faults; each row of each run has its own */
-    STREAM_STEPS = 1 << 30 /* the same for faults of steps */
+    PRODUCTS = 1 << 16, /* of a run                                               */
+    CORRECT = 2,        /* rows of correct kernels: unchanged, and in another order */
+    DRAWS = 4           /* tries to find a variant that changes D */
 };
 
 /* The result of one row in one run. */
@@ -55,7 +53,7 @@ struct power_study {
     struct power_trial *trial; /* row i in run n is at i * runs + n */
     struct bitcut_order order[ORDERS_MAX];
     size_t orders, rows, cols, runs;
-    size_t faults, others; /* all; those that need no steps, which come first */
+    size_t faults;
     uint64_t seed;
 };
 
@@ -122,13 +120,13 @@ static enum bitcut_status compute_faulty(const struct power_study *s,
     return status;
 }
 
-/* The stream of a fault in a run.  Faults of steps have streams of their own, so that
-   they change no draw of others. */
-static uint64_t stream_of(const struct power_study *s, const struct power_fault *fault,
-                          uint64_t number, size_t index)
+/* The stream of a run for a fault, or for something else that is drawn.  It depends on
+   the name alone (FNV-1a), so that a new fault changes no draw of others. */
+static uint64_t stream_of(const char *name, uint64_t number)
 {
-    return fault->mislead ? STREAM_STEPS + number * s->faults + index
-                          : STREAM + number * (s->others + 1) + index;
+    uint32_t hash = 2166136261u;
+    for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return (uint64_t)hash << 32 | number;
 }
 
 /* A variant of the fault that changes D, if one is drawn. */
@@ -140,7 +138,7 @@ static enum bitcut_status try_fault(struct power_trial *to, const struct power_s
     struct power_fault fault;
     struct candidate x;
     power_fault_nth(&fault, index);
-    struct rng r = rng_start(s->seed, stream_of(s, &fault, number, index));
+    struct rng r = rng_start(s->seed, stream_of(fault.name, number));
     if (fault.mislead && !gemm_is_extended(s->q->gemm)) return BITCUT_OK;
     for (int draw = 0; draw < DRAWS; draw++) {
         if (!power_fault_make(&x, &fault, s->q->gemm, &run->space, &run->block, &r))
@@ -177,7 +175,7 @@ static void draw_ranges(struct power_run *run, const struct power_study *s,
                         uint64_t number)
 {
     const size_t k = run->block.k, step = smaller((size_t)s->q->gemm->unit->k, k);
-    struct rng r = rng_start(s->seed, STREAM + number * (s->others + 1) + s->others);
+    struct rng r = rng_start(s->seed, stream_of("ranges of k", number));
     const size_t one = (size_t)rand_below(rng_bits(&r), k),
                  from = (size_t)rand_below(rng_bits(&r), k / step) * step;
     run->range[0] = (struct k_range){ one, one + 1 };
@@ -321,7 +319,7 @@ enum bitcut_status power_measure(struct power *to, const struct tolerance_proble
 {
     struct power_study s = { .q = q, .t = t, .runs = runs, .seed = seed };
     struct power_fault fault;
-    for (; power_fault_nth(&fault, s.faults); s.faults++) s.others += !fault.mislead;
+    for (; power_fault_nth(&fault, s.faults); s.faults++) continue;
     s.orders = order_set(s.order, q->gemm, q->k);
     gemm_data_block(&s.rows, &s.cols, q->m, q->n, q->k, PRODUCTS);
     const size_t rows = CORRECT + s.faults;
