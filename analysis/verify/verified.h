@@ -49,6 +49,9 @@ extern const struct record_field verified_fields[], verified_code_fields[];
 extern const struct record_line verified_lines[];
 record_describe verified_describe_verdict, verified_describe_first;
 
+/* Append how many of the outputs that were compared differ: "12, 3.1 %", or "none". */
+void verified_describe_differ(char *text, size_t size, size_t differ, size_t compared);
+
 /* Compare D with the result of the emulator.  Budget and hypothesis are not set.  If the
    status is not BITCUT_OK, *what names the part that failed.  Statuses as for gemm_run().
  */
