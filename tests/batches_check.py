@@ -4,32 +4,14 @@
 Each GEMM of a batch is computed again from files of two dimensions, which NumPy writes."""
 
 import json
-import os
 import re
-import subprocess
 
 import numpy as np
 
-SEED = int(os.environ.get("BITCUT_SEED", 5))
+from checks import SEED, bitcut, check, plan
+
 draw = np.random.default_rng(SEED)
 HOW = ["--recipe", "ootomo", "--unit", "h100"]
-count = 0
-
-
-def check(what, wrong):
-    global count
-    count += 1
-    print(f"{'not ' if wrong else ''}ok {count} - {what}")
-    if wrong:
-        print("#", ascii(wrong)[:600], f"(BITCUT_SEED={SEED})", flush=True)
-
-
-def bitcut(*words, status=0):
-    """Standard output, or standard error of a refusal; the status is as expected."""
-    done = subprocess.run(["bitcut", *map(str, words)], stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, check=False)
-    assert done.returncode == status, (words, done.returncode, done.stderr, done.stdout[-600:])
-    return done.stderr if status > 1 else done.stdout
 
 
 def says(text, status, *words):
@@ -447,4 +429,4 @@ if __name__ == "__main__":
     check("limits", limits())
     check("empty batches", empty())
     check("refusals", refusals())
-    print(f"1..{count}")
+    plan()

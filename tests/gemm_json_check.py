@@ -10,29 +10,15 @@ import json
 import os
 import re
 import shlex
-import subprocess
 
 import numpy as np
 
-SEED = int(os.environ.get("BITCUT_SEED", 5))
+from checks import SEED, check, plan, run as bitcut
+
 RUNS = int(os.environ.get("BITCUT_RUNS", 60))
 draw = np.random.default_rng(SEED)
-count = 0
 KEYS = """epilogue steps start scaling format_d bias scale_a scale_b scale_d clamp zero_a zero_b
     zero_d sparse_a alpha beta""".split()
-
-
-def check(what, wrong):
-    global count
-    count += 1
-    print(f"{'not ' if wrong else ''}ok {count} - {what}")
-    if wrong:
-        print("#", ascii(wrong)[:900], f"(BITCUT_SEED={SEED})", flush=True)
-
-
-def bitcut(*words):
-    return subprocess.run(["bitcut", *map(str, words)], stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, check=False)
 
 
 def chance(share=0.5):
@@ -389,4 +375,4 @@ check("large sums of integers", large_sums_differ())
 check("a sample has the error of all outputs", [x for i in range(4) for x in sample_differs(i)])
 check("errors of groups", [x for i in range(4) for x in groups_differ(i)])
 check("factors that let few outputs dominate", [x for i in range(2) for x in limits_differ(i)])
-print(f"1..{count}")
+plan()

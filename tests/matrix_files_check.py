@@ -10,6 +10,8 @@ import subprocess
 
 import numpy as np
 
+from checks import check, plan
+
 try:
     import torch
 except ImportError:
@@ -27,15 +29,6 @@ M, N, K = 13, 11, 24
 draw = np.random.default_rng(3)
 A, B = (draw.integers(-8, 9, shape).astype("f4") for shape in ((M, K), (K, N)))
 C = draw.uniform(-1, 1, (M, N)).astype("f4")
-count = 0
-
-
-def check(what, wrong):
-    global count
-    count += 1
-    print(f"{'not ' if wrong else ''}ok {count} - {what}")
-    if wrong:
-        print("#", ascii(wrong)[:400], flush=True)
 
 
 def bitcut(*words):
@@ -173,4 +166,4 @@ check("D of f16 as text",
 np.savez_compressed("Dz.npz", d=D)
 recipe = ("verify", "--recipe", "plain", "--unit", "h100", "-a", "AB.npz:a", "-b", "AB.safetensors:i")
 check("D in an archive", bitcut(*recipe, *scaled, "-d", "Dz.npz:d"))
-print(f"1..{count}")
+plan()

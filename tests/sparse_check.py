@@ -7,31 +7,14 @@ with D of each row alone, whose kept elements and rows of B NumPy gathers."""
 import json
 import os
 import re
-import subprocess
 
 import numpy as np
 
-SEED = int(os.environ.get("BITCUT_SEED", 5))
+from checks import SEED, bitcut, check, plan
+
 DATA = os.path.join(os.environ["BITCUT_DATA"], "sparse")
 draw = np.random.default_rng(SEED)
 HOW = ["--recipe", "plain", "--unit", "hopper/wgmma.m64n8k16.f32.f16"]
-count = 0
-
-
-def check(what, wrong):
-    global count
-    count += 1
-    print(f"{'not ' if wrong else ''}ok {count} - {what}")
-    if wrong:
-        print("#", ascii(wrong)[:600], f"(BITCUT_SEED={SEED})", flush=True)
-
-
-def bitcut(*words, status=0, folder="."):
-    """Standard output, or standard error of a refusal; the status is as expected."""
-    done = subprocess.run(["bitcut", *map(str, words)], stdin=subprocess.DEVNULL, cwd=folder,
-                          capture_output=True, text=True, check=False)
-    assert done.returncode == status, (words, done.returncode, done.stderr, done.stdout[-600:])
-    return done.stderr if status > 1 else done.stdout
 
 
 # --- recorded results ------------------------------------------------------------------------
@@ -241,4 +224,4 @@ check("given zeros", given_zeros())
 check("one GEMM of several", one_of_several())
 check("answers", answers())
 check("refusals", refusals())
-print(f"1..{count}")
+plan()

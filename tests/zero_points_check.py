@@ -4,27 +4,13 @@ zero_points.sh in an empty folder."""
 
 import json
 import os
-import subprocess
 
 import numpy as np
 
-SEED = int(os.environ.get("BITCUT_SEED", 5))
+from checks import SEED, check, plan, run as bitcut
+
 RUNS = int(os.environ.get("BITCUT_RUNS", 12))
 draw = np.random.default_rng(SEED)
-count = 0
-
-
-def check(what, wrong):
-    global count
-    count += 1
-    print(f"{'not ' if wrong else ''}ok {count} - {what}")
-    if wrong:
-        print("#", ascii(wrong)[:900], f"(BITCUT_SEED={SEED})", flush=True)
-
-
-def bitcut(*words):
-    return subprocess.run(["bitcut", *map(str, words)], stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, check=False)
 
 
 class Product:
@@ -154,4 +140,4 @@ check("zero points that are not given", untold())
 check("saturated pairs", saturated())
 check("one wrong output", noise())
 check("refusals", refused())
-print(f"1..{count}")
+plan()
