@@ -385,9 +385,9 @@ static void try_fitted(struct search_of_integers *s, const bool transposed[3])
     for (int o = 0; o < 3; o++) {
         const size_t i = row[o == 1], j = col[o == 2];
         const int64_t excess =
-            element(&s->x->d, transposed[2], i, j) - value_of(s, &h, i, j);
-        if (excess % s->alpha) return;
-        x.excess[o] = excess / s->alpha;
+            wrapped_less(element(&s->x->d, transposed[2], i, j), value_of(s, &h, i, j));
+        if (s->alpha != -1 && excess % s->alpha) return;
+        x.excess[o] = wrapped_quotient(excess, s->alpha);
     }
     zero_terms_fit(&h.zeros, &x, s->k);
     try_one(s, &h);

@@ -237,12 +237,10 @@ static size_t add_ranges(char *text, size_t size, const char *noun,
 }
 
 /* Rows `rows` by columns `cols`, sets of classes; all lines are not named. */
-static void add_piece(struct class_region *to, const struct class_grid *g, unsigned rows,
+static void add_piece(struct class_region *to, struct class_grid *g, unsigned rows,
                       unsigned cols)
 {
-    struct line_run *const r = malloc(2 * CLASS_RUNS_MAX * sizeof *r);
-    if (!r) return;
-    struct line_run *const c = r + CLASS_RUNS_MAX;
+    struct line_run *const r = g->piece[0], *const c = g->piece[1];
     const size_t row_ranges = ranges_of(r, &g->rows, rows),
                  col_ranges = ranges_of(c, &g->cols, cols);
     const bool all_rows = r[0].end - r[0].from == g->m,
@@ -258,7 +256,6 @@ static void add_piece(struct class_region *to, const struct class_grid *g, unsig
     to->row = smaller(to->row, r[0].from), to->col = smaller(to->col, c[0].from);
     if (to->row_end < r[row_ranges - 1].end) to->row_end = r[row_ranges - 1].end;
     if (to->col_end < c[col_ranges - 1].end) to->col_end = c[col_ranges - 1].end;
-    free(r);
 }
 
 /* The classes of columns in which a class of rows has an order, as bits. */
@@ -285,8 +282,7 @@ static size_t count_differ(const struct class_grid *g, int order, int main)
     return count;
 }
 
-void class_grid_region(struct class_region *r, const struct class_grid *g, int order,
-                       int main)
+void class_grid_region(struct class_region *r, struct class_grid *g, int order, int main)
 {
     unsigned done = 0;
     *r = (struct class_region){ .row = g->m, .col = g->n };

@@ -40,6 +40,8 @@ struct class_grid {
     uint8_t mask[CLASSES_MAX][CLASSES_MAX]; /* the orders that give all of a pair */
     int order[CLASSES_MAX][CLASSES_MAX];
     size_t outputs[CLASS_ORDERS_MAX]; /* of all pairs of an order */
+    struct line_run piece[2][CLASS_RUNS_MAX]; /* ranges of rows and columns that are being
+                                                 described */
 };
 
 /* Make the classes: neighbouring columns are one run as long as in each row one order
@@ -68,7 +70,6 @@ struct order_classes {
     bool has_main; /* whether h[0] gives most of D, even if there are no others */
 };
 
-void class_grid_region(struct class_region *r, const struct class_grid *g, int order,
-                       int main);
+void class_grid_region(struct class_region *r, struct class_grid *g, int order, int main);
 
 #endif

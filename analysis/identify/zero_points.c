@@ -54,14 +54,17 @@ size_t zero_terms_of(struct zero_terms to[ZERO_TERMS_MAX], int32_t zero_a, int32
     return count;
 }
 
-static int64_t quotient(int64_t excess, int64_t sums) { return sums ? excess / sums : 0; }
+/* What the difference of two outputs is for each unit of the difference of their sums. */
+static int64_t slope(const int64_t excess[3], int other, const int64_t sum[2])
+{
+    const int64_t sums = wrapped_less(sum[1], sum[0]);
+    return sums ? wrapped_quotient(wrapped_less(excess[other], excess[0]), sums) : 0;
+}
 
 void zero_terms_fit(struct zero_terms *to, const struct zero_outputs *x, size_t k)
 {
-    const int64_t rows = quotient(x->excess[1] - x->excess[0],
-                                  x->row_sum[1] - x->row_sum[0]),
-                  cols = quotient(x->excess[2] - x->excess[0],
-                                  x->col_sum[1] - x->col_sum[0]);
+    const int64_t rows = slope(x->excess, 1, x->row_sum),
+                  cols = slope(x->excess, 2, x->col_sum);
     *to = (struct zero_terms){ .rows = (uint64_t)rows,
                                .cols = (uint64_t)cols,
                                .constant = (uint64_t)x->excess[0] -
@@ -81,7 +84,7 @@ void zero_terms_describe(char *text, size_t size, const struct zero_terms *x, si
     if (!x->fitted) return;
     if (x->rows || x->cols)
         text_add(text, size, ", with the zero points %lld of A and %lld of B",
-                 (long long)-(int64_t)x->cols, (long long)-(int64_t)x->rows);
+                 (long long)(int64_t)(0 - x->cols), (long long)(int64_t)(0 - x->rows));
     if (x->fault)
         text_add(text, size, ", but the term k zero_a zero_b is %s",
                  x->constant ? "subtracted instead of added" : "lost");

@@ -19,6 +19,17 @@ struct zero_terms {
 
 enum { ZERO_TERMS_MAX = 16 };
 
+/* x - y, and x / y for a y other than 0, both modulo 2^64. */
+static inline int64_t wrapped_less(int64_t x, int64_t y)
+{
+    return (int64_t)((uint64_t)x - (uint64_t)y);
+}
+
+static inline int64_t wrapped_quotient(int64_t x, int64_t y)
+{
+    return y == -1 ? wrapped_less(0, x) : x / y;
+}
+
 /* The terms of these zero points, and after them the terms of each fault that differs.
    Returns their number. */
 size_t zero_terms_of(struct zero_terms to[ZERO_TERMS_MAX], int32_t zero_a, int32_t zero_b,
