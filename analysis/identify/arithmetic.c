@@ -154,22 +154,22 @@ static uint32_t largest_in(const struct matrix *x)
 }
 
 /* The values for which the quantized elements of `lines` lines stand.  One more line has
-   the largest magnitude of the operand, on which the scale of the matrix depends.  False:
-   no memory, or an element that is not finite. */
-static bool quantize_lines(uint32_t *x, const struct bitcut_quantizer *q, size_t lines,
-                           size_t k, uint32_t most)
+   the largest magnitude of the operand, on which the scale of the matrix depends.
+   BITCUT_BAD_ARGUMENT: an element is not finite. */
+static enum bitcut_status quantize_lines(uint32_t *x, const struct bitcut_quantizer *q,
+                                         size_t lines, size_t k, uint32_t most)
 {
     const size_t blocks = quantizer_blocks(q, k), all = lines + 1;
     uint32_t *const line = memory_allocate(all, k * sizeof *line),
                     *const scale = memory_allocate(all, blocks * sizeof *scale), matrix;
     struct quantized kept;
-    bool fine = line && scale;
-    if (fine) {
+    enum bitcut_status status = line && scale ? BITCUT_OK : BITCUT_NO_MEMORY;
+    if (status == BITCUT_OK) {
         memcpy(line, x, lines * k * sizeof *x);
         for (size_t p = 0; p < k; p++) line[lines * k + p] = most;
-        fine = quantize(line, scale, &matrix, &kept, q, line, all, k, NULL) == BITCUT_OK;
+        status = quantize(line, scale, &matrix, &kept, q, line, all, k, NULL);
     }
-    for (size_t i = 0; fine && i < lines; i++)
+    for (size_t i = 0; status == BITCUT_OK && i < lines; i++)
         for (size_t p = 0; p < k; p++) {
             const size_t s = (q->lines ? i : 0) * blocks + (q->depth ? p / q->depth : 0);
             x[i * k + p] =
@@ -178,50 +178,54 @@ static bool quantize_lines(uint32_t *x, const struct bitcut_quantizer *q, size_t
         }
     free(line);
     free(scale);
-    return fine;
+    return status;
 }
 
 /* A block with quantized operands, whose arrays a and b alone have to be freed. */
-static bool quantized_block(struct block *to, const struct block *b,
-                            const struct bitcut_quantizer *q)
+static enum bitcut_status quantized_block(struct block *to, const struct block *b,
+                                          const struct bitcut_quantizer *q)
 {
-    const struct problem *const from = b->q;
     *to = *b;
     to->a = memory_allocate(b->rows, b->k * sizeof *to->a);
     to->b = memory_allocate(b->cols, b->k * sizeof *to->b);
     uint32_t *const turned = memory_allocate(b->cols, b->k * sizeof *turned);
-    bool fine = to->a && to->b && turned;
-    if (fine) {
+    enum bitcut_status status = to->a && to->b && turned ? BITCUT_OK : BITCUT_NO_MEMORY;
+    if (status == BITCUT_OK) {
         memcpy(to->a, b->a, b->rows * b->k * sizeof *b->a);
         for (size_t j = 0; j < b->cols; j++)
             for (size_t p = 0; p < b->k; p++)
                 turned[j * b->k + p] = b->b[p * b->cols + j];
-        fine = quantize_lines(to->a, q, b->rows, b->k, largest_in(&from->a)) &&
-               quantize_lines(turned, q, b->cols, b->k, largest_in(&from->b));
-        for (size_t j = 0; fine && j < b->cols; j++)
-            for (size_t p = 0; p < b->k; p++)
-                to->b[p * b->cols + j] = turned[j * b->k + p];
+        status = quantize_lines(to->a, q, b->rows, b->k, largest_in(&b->q->a));
     }
+    if (status == BITCUT_OK)
+        status = quantize_lines(turned, q, b->cols, b->k, largest_in(&b->q->b));
+    for (size_t j = 0; status == BITCUT_OK && j < b->cols; j++)
+        for (size_t p = 0; p < b->k; p++) to->b[p * b->cols + j] = turned[j * b->k + p];
     free(turned);
-    return fine;
+    return status;
 }
 
 /* Quantizers with blocks of several lines are left out: a sample has some of the lines.
- */
-static void add_quantized(struct arithmetics *to, const struct candidate *exact,
+   So are all of them if an element is not finite.  False: no memory. */
+static bool add_quantized(struct arithmetics *to, const struct candidate *exact,
                           const struct block *b)
 {
-    for (const struct bitcut_quantizer *q = quantizers; q->name && !b->own; q++) {
+    enum bitcut_status status = BITCUT_OK;
+    for (const struct bitcut_quantizer *q = quantizers;
+         q->name && !b->own && status == BITCUT_OK; q++) {
         struct block quantized;
         if (q->lines > 1 || to->count == ARITHMETICS_MAX) continue;
         struct arithmetic *const a = &to->at[to->count];
         *a = (struct arithmetic){ .kind = ARITHMETIC_QUANTIZED,
                                   .quantizer = q,
                                   .x = *exact };
-        if (quantized_block(&quantized, b, q) && make_sums(a, &quantized)) to->count++;
+        status = quantized_block(&quantized, b, q);
+        if (status == BITCUT_OK && !make_sums(a, &quantized)) status = BITCUT_NO_MEMORY;
+        to->count += status == BITCUT_OK;
         free(quantized.a);
         free(quantized.b);
     }
+    return status != BITCUT_NO_MEMORY;
 }
 
 /* --- all -------------------------------------------------------------------------- */
@@ -240,8 +244,7 @@ enum bitcut_status arithmetics_make(struct arithmetics *to, const struct space *
     add_recipes(to, s, b->q, ARITHMETIC_OTHER);
     add_rounded(to, &exact, ARITHMETIC_ONE);
     for (size_t i = 0; i < to->count && made; i++) made = make_sums(&to->at[i], b);
-    if (made) add_quantized(to, &exact, b);
-    if (made) return BITCUT_OK;
+    if (made && add_quantized(to, &exact, b)) return BITCUT_OK;
     arithmetics_clear(to);
     return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for products of parts");
 }

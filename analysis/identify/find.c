@@ -247,11 +247,13 @@ static bool is_right_in_part(const struct search *s, void *context)
 }
 
 /* Search for several orders of k that give D together. */
-static void find_classes(const struct search *s, const struct confirmation *c)
+static void find_classes(const struct confirmation *c)
 {
-    if (order_classes_find(&c->e->classes, c->e, NULL, s->effort, c->o, NULL) !=
+    if (order_classes_find(&c->e->classes, c->e, NULL, c->s->effort, c->o, NULL) ==
         BITCUT_OK)
-        c->e->classes.has_main = false;
+        return;
+    c->e->classes.has_main = false;
+    c->s->failed = true;
 }
 
 /* Whether the search ends: several orders of k give D together, or the best hypothesis is
@@ -260,7 +262,7 @@ static bool is_settled(const struct search *s, void *context)
 {
     const struct confirmation *const c = context;
     if (!c->e->classes.tried) {
-        find_classes(s, c);
+        find_classes(c);
         if (c->e->classes.has_main) return true;
     }
     return is_right_in_part(s, context);

@@ -233,10 +233,12 @@ static bool is_plausible(const struct class_region *r, const struct cover *c,
            log((double)c->rank[order] + 1) + range * (double)(r->pieces - 1);
 }
 
-/* The regions of the orders, if they are few and plausible. */
-static bool describe(struct order_classes *to, const struct cover *c, int first)
+/* The regions of the orders, if they are few and plausible; or memory has failed. */
+static bool describe(struct order_classes *to, const struct cover *c, int first,
+                     bool *failed)
 {
     struct class_grid *const g = malloc(sizeof *g);
+    *failed = !g;
     bool fine = g && class_grid_make(g, c->gives, c->m, c->n, first);
     int main = first;
     for (int i = 0; fine && first < 0 && i < (int)c->count; i++)
@@ -294,7 +296,9 @@ enum bitcut_status order_classes_find(struct order_classes *to, struct explanati
     }
     while (status == BITCUT_OK && more && has_open(&c) && may_go_on(&c))
         status = find_next(&c, &more, f);
-    if (status == BITCUT_OK && !has_open(&c)) describe(to, &c, first ? 0 : -1);
+    bool failed = false;
+    if (status == BITCUT_OK && !has_open(&c)) describe(to, &c, first ? 0 : -1, &failed);
+    if (failed) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for classes");
     if (status == BITCUT_OK && !to->count && !first) take_most(to, &c);
     free(c.gives);
     return status == BITCUT_UNSUPPORTED && progress_stopped(o->progress) ? BITCUT_OK

@@ -368,7 +368,8 @@ static bool try_suggested_for(struct walk *w, const struct basis *b,
         !orders_are_suggested(s->traced, &x))
         return false;
     const size_t count = orders_suggest(order, s->traced, &x, s->threads);
-    if (explain_space_add_orders(s->space, order, count, NULL) != BITCUT_OK) return false;
+    s->failed |= explain_space_add_orders(s->space, order, count, NULL) != BITCUT_OK;
+    if (s->failed) return false;
     try_orders(w, &b->h, from);
     const struct finding *const f =
         accepted(s, accept, context, (size_t)1 << SUGGESTED_FROM);
@@ -462,10 +463,12 @@ static bool try_skeletons(struct walk *w, const struct basis *b, explain_accept 
     const size_t count = s->space->orders - from;
     if (enough) measure_skeletons(w, all, b, from);
     bool found = enough && accepted(s, accept, context, after);
-    if (enough && !found && !is_over(s, true) && add_completions(s, all, count)) {
+    if (enough && !found && !is_over(s, true)) {
+        enough = add_completions(s, all, count);
         try_orders(w, &b->h, from + count);
         found = accepted(s, accept, context, after);
     }
+    s->failed |= !enough;
     free(all);
     return found;
 }
@@ -561,10 +564,11 @@ enum bitcut_status explain_search(struct search *s, explain_accept *accept, void
     const bool enough =
         w.scratch && w.memory && bases_list(&w) && take_few(&w, NULL) == BITCUT_OK;
     s->count = s->near_count = 0;
-    s->cut_short = s->dull = false;
+    s->cut_short = s->dull = s->failed = false;
     for (int i = 0; i < RECIPES_MAX; i++) s->distance[i] = s->as_it_stands[i] = INFINITY;
     if (enough) try_all(&w, accept, context);
     walk_clear(&w, threads);
-    return enough ? BITCUT_OK
-                  : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for outputs");
+    return enough && !s->failed
+               ? BITCUT_OK
+               : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for outputs");
 }

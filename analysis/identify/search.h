@@ -49,6 +49,7 @@ struct search {
     double as_it_stands[RECIPES_MAX]; /* the same without a fault */
     bool first; /* changed parts are tried on one unit of a recipe only */
     size_t tried;
+    bool failed;    /* memory ran out */
     bool cut_short; /* ended by the effort, by a stop, or by `dull` */
     bool dull;      /* set by the caller: too many hypotheses give all of this block, and
                        another block should be tried */
