@@ -23,6 +23,7 @@ const struct rung rungs[] = {
     { "lines", "rows or columns of D at other positions", rung_lines, true },
     { "tiles", "tiles, or elements of tiles, of D at other positions", rung_tiles, true },
     { "k", "k of one operand shifted or reversed", rung_k, true },
+    { "blocks", "factors of blocks of k that were not given", rung_blocks, true },
     { 0 }
 };
 

@@ -5,9 +5,10 @@
    all of D, and in 3 of 4 it is not small;
    - factors: in 9 of 10 outputs D / P is near one number for all of the sample, or for
    each row, or for each column, or near a product of a number of the row and one of the
-     column; and it is not near 1.  Outputs whose terms cancel do not count.
-   The first pattern counts.  At most 16 rows and columns are read.  Fewer than 8 k have
-   no factors of lines: with few products the roundings of elements are such factors. */
+     column; and one number for all is not near 1.  Outputs whose terms cancel do not
+   count. The first pattern counts.  At most 16 rows and columns are read.  Fewer than 8 k
+   have no factors of lines: with few products the roundings of elements are such factors.
+ */
 #include "analysis/identify/rung.h"
 
 #include "lib/base/size.h"
@@ -30,8 +31,8 @@ enum {
 };
 
 /* The largest distance from the expected numbers, relative to the typical one: of results
-   with errors like those of f16 parts, then with those of elements of 8 bits.  `one`: in
-   nearly all outputs a factor is farther from 1 than that. */
+   with errors like those of f16 parts, then with those of elements of 8 bits.  `one`: a
+   factor of all, or of half of the outputs, is farther from 1 than that. */
 static const struct tier {
     double factor, one, bias;
 } tiers[] = { { 0x1p-5, 0x1p-4, 0x1p-4 }, { 0x1p-3, 0x1p-2, 0x1p-2 } };
@@ -160,7 +161,8 @@ static bool is_factor(struct numbers *to, const struct outputs *o, enum lines wh
         count += !isnan(o->ratio[at]);
         others += fabs(o->ratio[at] - 1) > t->one * o->weight[at];
     }
-    return mostly(o, to->expected, t->factor) && others * (which == ALL ? 10 : 2) > count;
+    return mostly(o, to->expected, t->factor) &&
+           (which == ALL ? fabs(to->all - 1) > t->one : others * 2 > count);
 }
 
 static bool is_bias(struct numbers *to, const struct outputs *o, enum lines which,
@@ -195,8 +197,8 @@ static double power_of_two(double x, double deviated)
     return near != 0 && is_near(x, near, deviated) ? near : 0;
 }
 
-/* A number with as few digits as the deviation allows, and its formula if it has one.
-   Returns the number. */
+/* A number with as few digits as the deviation allows, and its formula if it has one: a
+   power of two, or one of k that is nearer.  Returns the number. */
 static double write_number(char *text, size_t size, double x, double deviated, size_t k)
 {
     enum { DIGITS = 6 };
@@ -208,6 +210,15 @@ static double write_number(char *text, size_t size, double x, double deviated, s
                   { sqrt((double)k), "sqrt(k)" },
                   { 1 / (double)k, "1/k" } };
     char number[40];
+    size_t best = sizeof known / sizeof *known;
+    double off = power != 0 ? fabs(x / power - 1) : (double)INFINITY;
+    for (size_t i = 0; i < sizeof known / sizeof *known && k > 1; i++)
+        if (is_near(x, known[i].value, deviated) && fabs(x / known[i].value - 1) < off)
+            off = fabs(x / known[i].value - 1), best = i;
+    if (best < sizeof known / sizeof *known) {
+        text_add(text, size, "%.9g (%s)", known[best].value, known[best].formula);
+        return known[best].value;
+    }
     if (power != 0) {
         text_add(text, size, "%.9g", power);
         if (fabs(power) > 8 || fabs(power) < 1)
@@ -218,11 +229,6 @@ static double write_number(char *text, size_t size, double x, double deviated, s
         snprintf(number, sizeof number, "%.*g", digits, x);
         if (is_near(x, strtod(number, NULL), deviated) || digits == DIGITS) break;
     }
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (k > 1 && is_near(x, known[i].value, deviated)) {
-            text_add(text, size, "%.9g (%s)", known[i].value, known[i].formula);
-            return known[i].value;
-        }
     text_add(text, size, "%s", number);
     return strtod(number, NULL);
 }

@@ -84,8 +84,8 @@ enum bitcut_status rung_growth(struct ladder_report *l, const struct rung_input 
     double least = lack / 4;
     (void)f;
     if (problem_is_told(x->q) || x->q->c.at || !(lack > 0x1p-6)) return BITCUT_OK;
-    for (size_t i = 0; i < sizeof accumulators / sizeof *accumulators; i++)
-        for (size_t lanes = 1; lanes <= LANES_MAX; lanes *= 2)
+    for (size_t lanes = 1; lanes <= LANES_MAX; lanes *= 2)
+        for (size_t i = 0; i < sizeof accumulators / sizeof *accumulators; i++)
             for (int ranges = 0; ranges < 2; ranges++) {
                 const double off = short_misfit(v, &accumulators[i], lanes, ranges != 0);
                 if (off < least) least = off, best = &accumulators[i];

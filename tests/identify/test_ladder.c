@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE_MAX = 96, K_MAX = 160, K_GROWTH = 1024, AREA = SIDE_MAX * SIDE_MAX };
+enum { SIDE_MAX = 96, K_MAX = 160, K_GROWTH = 2304, AREA = SIDE_MAX * SIDE_MAX };
 
 /* A problem, its results before they are rounded to the format of D, and what a kind
    drew. */
@@ -337,7 +337,7 @@ static void plant_growth(struct drawn *x)
     const struct bitcut_format *const sums = &formats[below(x, 2) ? FORMAT_BF16 : FORMAT_F16];
     const bool f16 = sums == &formats[FORMAT_F16];
     const size_t lanes = f16 ? 1 : 1 + below(x, LANES);
-    x->k = K_GROWTH;
+    x->k = 1024;
     x->m = x->n = 20;
     x->format = &formats[FORMAT_F32];
     shuffle(x, x->order, x->k);
@@ -367,6 +367,65 @@ static void plant_growth(struct drawn *x)
             x->sum[i * x->n + j] = sum;
         }
     snprintf(x->expected, sizeof x->expected, "sums in %s", sums->name);
+}
+
+/* Ones, whose sum in f16 stops at 2^11.  Eight sums in bf16 stop there, too. */
+static void plant_ones(struct drawn *x)
+{
+    x->k = K_GROWTH;
+    x->m = x->n = 20;
+    x->format = &formats[FORMAT_F32];
+    for (size_t i = 0; i < x->m * x->k; i++) x->a[i] = x->b[i] = F32_ONE;
+    for (size_t at = 0; at < x->m * x->n; at++) x->sum[at] = 0x1p11;
+    snprintf(x->expected, sizeof x->expected, "sums in f16");
+}
+
+/* Factors of blocks of k: of a row of A and all columns of B, or also of each column, as
+   powers of two. */
+static void plant_blocks(struct drawn *x)
+{
+    enum { BLOCKS = 6 };
+    const bool both = below(x, 2);
+    const size_t length = 16u << below(x, 4), blocks = 2 + below(x, BLOCKS - 1);
+    double f[SIDE_MAX][BLOCKS], g[SIDE_MAX][BLOCKS];
+    x->m = both ? SIDE_MAX : 8 + below(x, SIDE_MAX - 7);
+    x->n = 32 + below(x, SIDE_MAX - 31);
+    x->k = length * blocks - below(x, length / 2);
+    for (size_t i = 0; i < x->m * x->k; i++) x->a[i] = f32(normal(x));
+    for (size_t i = 0; i < x->k * x->n; i++) x->b[i] = f32(normal(x));
+    for (size_t b = 0; b < blocks; b++) {
+        for (size_t i = 0; i < x->m; i++)
+            f[i][b] = both ? ldexp(1, test_between(&x->rng, -9, -7)) : uniform(x, 0.5, 2);
+        for (size_t j = 0; j < x->n; j++)
+            g[j][b] = both ? ldexp(1, test_between(&x->rng, -2, 0)) : 1;
+    }
+    for (size_t i = 0; i < x->m; i++)
+        for (size_t j = 0; j < x->n; j++) {
+            double sum = 0;
+            for (size_t p = 0; p < x->k; p++)
+                sum += f[i][p / length] * g[j][p / length] *
+                       element(x, x->a[i * x->k + p]) * element(x, x->b[p * x->n + j]);
+            x->sum[i * x->n + j] = sum;
+        }
+    snprintf(x->expected, sizeof x->expected, "each block of %zu k", length);
+}
+
+/* Two blocks of k count twice: no factors of rows or columns, but a fault of k. */
+static void plant_twice(struct drawn *x)
+{
+    enum { BLOCK = 32, BLOCKS = 4 };
+    x->k = BLOCK * BLOCKS;
+    x->m = x->n = 64;
+    for (size_t i = 0; i < x->m * x->k; i++) x->a[i] = f32(normal(x));
+    for (size_t i = 0; i < x->k * x->n; i++) x->b[i] = f32(normal(x));
+    for (size_t i = 0; i < x->m; i++)
+        for (size_t j = 0; j < x->n; j++) {
+            double sum = 0;
+            for (size_t p = 0; p < x->k; p++)
+                sum += (p / BLOCK % 2 ? 2 : 1) * element(x, x->a[i * x->k + p]) *
+                       element(x, x->b[p * x->n + j]);
+            x->sum[i * x->n + j] = sum;
+        }
 }
 
 static void plant_relu(struct drawn *x)
@@ -434,6 +493,9 @@ static const struct kind {
     { "fragments", "elements moved", plant_fragments, true },
     { "k", "k moved", plant_k, false },
     { "growth", "sum stops growing", plant_growth, false },
+    { "growth of ones", "sum stops growing", plant_ones, false },
+    { "factors of blocks", "block factors", plant_blocks, false },
+    { "blocks of k twice", NULL, plant_twice, false },
     { "max(D, 0)", "negative results are zeros", plant_relu, false },
     { "one number", "one number", plant_one, false },
     { "reading", "transposed", plant_reading, false },
