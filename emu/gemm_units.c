@@ -147,9 +147,6 @@ enum bitcut_status gemm_plan_on_values(struct gemm_plan *to, const struct bitcut
             "from zero and a D without integers; a D of integers is exact: "
             "verify compares it",
             g->unit->name);
-    if (p.integer && g->sparsity)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "a bound or tolerance takes no sparse A of integers");
     if (g->zero_a > MOST || g->zero_a < -MOST || g->zero_b > MOST || g->zero_b < -MOST)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "zero points beyond +-2^22 have no bound and no tolerance");

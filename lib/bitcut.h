@@ -869,9 +869,9 @@ struct bitcut_gemm {
    - bitcut_gemm(), bitcut_gemm_verify() and bitcut_explain() take integers.
      bitcut_gemm_judge(), bitcut_bound(), bitcut_tolerance() and bitcut_tolerance_judge()
      take them if FLOAT is the first step except ZEROS, D has no integers, accumulators start
-     from zero, A is dense, and zero points are at most 2^22 in magnitude: the exact sum is
-     that of (a - zero_a) (b - zero_b), and only FLOAT and the steps after it round.  Other
-     calls refuse them.
+     from zero, and zero points are at most 2^22 in magnitude: the exact sum is that of
+     (a - zero_a) (b - zero_b), and only FLOAT and the steps after it round.  Other calls
+     refuse them.
    - Source: the unit's; of alpha and beta, cuBLAS, CUBLAS_COMPUTE_32I with scale type
      CUDA_R_32I, whose alpha and beta are int32. */
 
