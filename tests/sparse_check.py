@@ -156,6 +156,20 @@ def answers():
     return "" if "1 of 7 outputs" in text and "row 0, column 3" in text and "bitcut tolerance -d checks the errors" in text else text
 
 
+def power():
+    """Tests accept a correct kernel, and reject faults of rows, columns, fours of k and outputs."""
+    a, b = thin(24, 96), draw.standard_normal((96, 16)).astype("f4")
+    np.save("a.npy", a)
+    np.save("b.npy", b)
+    rows = json.loads(bitcut("tolerance", *HOW, "-a", "a.npy", "-b", "b.npy", "--sparse-a", "--power", "6", "--json"))["power"]
+    rows = {r["kernel"]: r for r in rows}
+    wrong = [r for r in rows.values() if r["correct"] and (r["both"] or not r["runs"])]
+    for name in "k lost", "k twice", "k stale", "wrong rows or columns", "one output twice":
+        if rows[name]["runs"] < 4 or rows[name]["both"] != rows[name]["runs"]:
+            wrong += [rows[name]]
+    return wrong
+
+
 # --- refusals --------------------------------------------------------------------------------
 
 
@@ -197,7 +211,6 @@ def refusals():
         ("cannot be combined with --sparse-a", 2,
          ["verify", *good, "-d", "d.npy", "--sparse-a", "--samples", "2"]),
         ("--sparse-a requires -d, a file", 2, ["verify", "--kernel", "all", "--sparse-a"]),
-        ("--power cannot be combined with a sparse A", 2, ["tolerance", *good, "--sparse-a", "--power", "2"]),
         ("--sparse-a requires -a, a file", 2, ["tolerance", "--sparse-a", "-m", "4", "-n", "4", "-k", "8"]),
         ("--sparse-a requires -a, a file", 2, ["bound", "--sparse-a", "-m", "4", "-n", "4", "-k", "8"]),
         ("unknown option", 2, ["explain", *good, "-d", "d.npy", "--sparse-a"]),
@@ -223,5 +236,6 @@ for _ in range(4):
 check("given zeros", given_zeros())
 check("one GEMM of several", one_of_several())
 check("answers", answers())
+check("power", power())
 check("refusals", refusals())
 plan()

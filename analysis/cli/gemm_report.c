@@ -365,7 +365,6 @@ static void add_missing(json_t *says, const struct part *p, const struct gemm_an
         { gemm_report_worst, "budget", "an error budget does not apply to a sparse A" },
         { gemm_report_worst_emulated, "budget",
           "an error budget does not apply to a sparse A" },
-        { gemm_report_power, "power", "faults are not tried on a sparse A" },
     };
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
         if (a->sparse && missing[i].rows == p->rows)

@@ -415,7 +415,7 @@ static enum bitcut_status ask_tolerance(struct gemm_answers *a, struct fault *f)
     if (status == BITCUT_OK && a->d.at)
         status = tolerance_judge(&a->given, &a->tolerance.limits, q, &a->data, a->d.at,
                                  x->threads, &x->progress, f);
-    if (status == BITCUT_OK && !a->sparse)
+    if (status == BITCUT_OK)
         status = power_measure(&a->power, q, &a->tolerance, POWER_RUNS, x->seed,
                                x->threads, &x->progress, f);
     return status;
@@ -445,7 +445,7 @@ static int find_tolerance(struct gemm_answers *a)
                                    .problem = &a->limits,
                                    .shuffled = true,
                                    .given = a->d.at ? &a->given : NULL,
-                                   .power = a->sparse ? NULL : &a->power };
+                                   .power = &a->power };
     return a->d.at && !a->given.verdict.accepted ? EXIT_FOUND : EXIT_GOOD;
 }
 

@@ -33,8 +33,8 @@ struct gemm_answers {
     struct setup_options own; /* the options that told was made from */
     struct bitcut_gemm told;  /* alpha, beta; with `tells` also the bias, the factors, the
                                  start and the steps, of the operands in s */
-    bool sparse; /* whether A is 2:4 sparse: there are no advice, explanation, budget and
-                    power */
+    bool
+        sparse; /* whether A is 2:4 sparse: there are no advice, explanation and budget */
     bool tells, steps_told, scaling_told; /* as of struct problem */
     struct setup s;  /* A, B and C; GEMM and plan once they are selected */
     struct matrix original[2]; /* A and B before they were quantized, if they were */

@@ -86,6 +86,12 @@ uint32_t problem_element(const struct problem *q, enum bitcut_operand operand,
                          size_t line, size_t k);
 uint32_t problem_c(const struct problem *q, size_t i, size_t j);
 
+/* The positions of the kept elements of a row of a sparse A. */
+static inline const uint8_t *problem_kept(const struct problem *q, size_t row)
+{
+    return q->a.kept + row * (q->a.cols / 2);
+}
+
 /* The format of D if D has one; otherwise the first of bf16, f16 and f32 that contains
    every number of D. */
 const struct bitcut_format *problem_format(const struct matrix *d);
