@@ -148,13 +148,13 @@ sparse() {
     # shellcheck disable=SC2086 # words
     {
         told 0 --sparse-a --bias bias.mtx $kernel --format-d f16 -- --sparse-a --bias bias.mtx $kernel |
-            grep -v 'advise: does not take\|explain: does not take\|^ --sparse-a'
+            grep -v 'advise: does not take\|^ --sparse-a'
         told 1 --sparse-a --bias bias.mtx $kernel -- --sparse-a --bias cols.mtx $kernel |
-            grep -v 'advise: does not take\|explain: does not take\|^ --sparse-a'
+            grep -v 'advise: does not take\|^ --sparse-a'
     }
     [ "$(grep -c 'could not be made:\*\* advise: does not take a sparse A' one/report.md)" = 5 ] ||
         echo "the sections of advise"
-    grep -q 'could not be made:\*\* explain: does not take a sparse A' one/report.md || echo "explain"
+    grep -q '^| What computed D? | [DN]' one/report.md || echo "explain"
     grep -q '| matrices | .*2:4 sparse A 20 x 64' one/report.md || echo "matrices"
     grep -q '| budget | an error budget does not apply to a sparse A |' one/report.md || echo "budget"
     grep -q '^k lost,no,[1-9]' one/tolerance.csv || echo "power"

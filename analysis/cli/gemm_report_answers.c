@@ -177,13 +177,6 @@ void gemm_answers_clear(struct gemm_answers *a)
 
 /* --- computing -------------------------------------------------------------------- */
 
-static int refuse_sparse(const char *who)
-{
-    struct fault f;
-    fault_set(&f, BITCUT_UNSUPPORTED, "does not take a sparse A");
-    return fail(who, &f);
-}
-
 /* The target whose architecture has the unit that computed D; `targets` if there is none.
  */
 static size_t find_target(struct gemm_answers *a)
@@ -247,7 +240,10 @@ static int find_advice(struct gemm_answers *a)
                                        "quantize-b", "format-d", NULL };
     const struct context *const x = a->context;
     struct fault f;
-    if (a->sparse) return refuse_sparse("advise");
+    if (a->sparse) {
+        fault_set(&f, BITCUT_UNSUPPORTED, "does not take a sparse A");
+        return fail("advise", &f);
+    }
     const int status = setup_check_inner(&a->s, true);
     if (status != EXIT_GOOD) return status;
     choose_places(a);
@@ -284,7 +280,10 @@ static enum bitcut_status ask_explanation(struct gemm_answers *a, struct fault *
                                              .seed = x->seed,
                                              .threads = x->threads,
                                              .progress = &x->progress };
-    static const struct bitcut_gemm none = { .size = 0 };
+    struct bitcut_gemm told = a->told;
+    told.size = a->tells ? told.size : 0;
+    told.sparsity = BITCUT_DENSE; /* A has the positions */
+    told.positions = (struct bitcut_matrix){ .at = NULL };
     const struct problem q = { .a = a->s.a,
                                .b = a->s.b,
                                .c = a->s.c,
@@ -293,7 +292,7 @@ static enum bitcut_status ask_explanation(struct gemm_answers *a, struct fault *
                                .beta = a->told.beta,
                                .format = problem_format(&a->d),
                                .name = a->o->d,
-                               .told = a->tells ? a->told : none,
+                               .told = told,
                                .steps_told = a->steps_told,
                                .scaling_told = a->scaling_told };
     const enum bitcut_status status = explain_run(&a->explanation, &q, &options, f);
@@ -305,7 +304,6 @@ static enum bitcut_status ask_explanation(struct gemm_answers *a, struct fault *
 static int find_explanation(struct gemm_answers *a)
 {
     struct fault f;
-    if (a->sparse) return refuse_sparse("explain");
     const bool as_given = epilogue_options_given(&a->own.epilogue);
     const int status = as_given ? check_shapes(a) : EXIT_GOOD;
     if (status != EXIT_GOOD) return status;

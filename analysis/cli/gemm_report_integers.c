@@ -423,18 +423,6 @@ static int read_gemm(struct integer_report *r)
     return status == EXIT_GOOD ? setup_finish(s) : status;
 }
 
-/* Take integers out of FP32 values that are integers. */
-static enum bitcut_status take_values(struct integer_matrix *to, const struct matrix *m,
-                                      struct fault *f)
-{
-    int32_t *const at = memory_allocate(m->rows, m->cols * sizeof *at);
-    if (!at) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
-    for (size_t i = 0; i < m->rows * m->cols; i++)
-        at[i] = (int32_t)value_of_float(m->at[i]);
-    *to = (struct integer_matrix){ m->rows, m->cols, at, m->format };
-    return BITCUT_OK;
-}
-
 static enum bitcut_status take_encoded(struct integer_matrix *to,
                                        const struct encoded_matrix *m, struct fault *f)
 {
@@ -450,8 +438,8 @@ static int take_problem(struct integer_report *r)
     if (!r->plain) return EXIT_GOOD;
     x->as_given = true;
     x->zero_a = r->told.zero_a, x->zero_b = r->told.zero_b;
-    enum bitcut_status status = take_values(&x->a, &r->s.a, &f);
-    if (status == BITCUT_OK) status = take_values(&x->b, &r->s.b, &f);
+    enum bitcut_status status = integer_matrix_of(&x->a, &r->s.a, &f);
+    if (status == BITCUT_OK) status = integer_matrix_of(&x->b, &r->s.b, &f);
     if (status == BITCUT_OK) status = take_encoded(&x->c, &r->c, &f);
     if (status == BITCUT_OK) status = take_encoded(&x->d, &r->d, &f);
     return status == BITCUT_OK ? EXIT_GOOD : fail("report", &f);

@@ -263,7 +263,7 @@ static enum bitcut_status run_operands(uint32_t *d, const struct candidate *x,
     if (products) g.alpha = F32_ONE, g.beta = 0;
     if (x->respell) faults.respell = respell, faults.context = &spelling;
     if (x->respell || x->slipped) plan.faults = &faults;
-    if (x->respell || o->own_a) own.parts = NULL; /* parts of changed operands */
+    if (x->respell || o->own_a || o->kept) own.parts = NULL; /* of changed operands */
     g.unit = &x->unit;
     for (int t = 0; t < RECIPE_TERMS_MAX && candidate_uniform(x); t++)
         plan.unit[t] = &x->unit;

@@ -78,6 +78,12 @@ size_t problem_m(const struct problem *q);
 size_t problem_n(const struct problem *q);
 size_t problem_k(const struct problem *q);
 
+/* The number of products of an output: k, or the kept elements of a row of a sparse A. */
+static inline size_t problem_products(const struct problem *q)
+{
+    return q->a.kept ? problem_k(q) / 2 : problem_k(q);
+}
+
 /* Whether a format contains all of these FP32 values; every format contains NaN. */
 bool format_has_all(const struct bitcut_format *format, const uint32_t *x, size_t count);
 

@@ -224,6 +224,7 @@ static enum bitcut_status make_block(struct power_run *run, const struct power_s
     run->space = (struct space){ .range = run->range,
                                  .ranges = RANGES_MAX,
                                  .k = p->a.cols,
+                                 .products = p->a.kept ? p->a.cols / 2 : p->a.cols,
                                  .start = run->d[0],
                                  .format = matrix_format(&s->q->gemm->d),
                                  .recipe = s->q->gemm->recipe,
