@@ -372,6 +372,15 @@ static void add_missing(json_t *says, const struct part *p, const struct gemm_an
                                                   "says", missing[i].says));
 }
 
+/* The command for the errors of the FP32 loop. */
+static void add_fp32(json_t *says, const struct gemm_answers *a)
+{
+    if (!gemm_answer_to(a, ASK_FP32)) return;
+    json_t *const line = gemm_question_line(a, ASK_FP32);
+    json_array_append_new(
+        says, json_pack("{s:s, s:o}", "what", "numbers of fp32", "says", line));
+}
+
 static int make_rows(struct section *s, const struct part *p, struct gemm_report_work *w)
 {
     int status = gemm_ask(&w->a, p->asks);
@@ -383,6 +392,7 @@ static int make_rows(struct section *s, const struct part *p, struct gemm_report
     p->rows(s->rows, &w->a);
     s->says = emit_lines(p->lines, gemm_answer_to(&w->a, p->asks));
     add_missing(s->says, p, &w->a);
+    if (p->rows == gemm_report_errors) add_fp32(s->says, &w->a);
     return EXIT_GOOD;
 }
 

@@ -52,8 +52,9 @@ static enum bitcut_status take(struct gemm_answers *a, const struct bitcut_gemm 
                                bool found, struct fault *f)
 {
     char line[CONFIGURATION_LINE_MAX];
-    struct bitcut_gemm read, sized;
-    configuration_line_write(line, g);
+    struct bitcut_gemm read, sized, own = *g;
+    if (a->tells && (!found || a->scaling_told)) own.scaling = a->told.scaling;
+    configuration_line_write(line, &own); /* some units need the scaling */
     enum bitcut_status status = configuration_line_read(&read, line, f);
     if (status != BITCUT_OK) return status;
     tell(&read, a, found);
@@ -66,8 +67,7 @@ static enum bitcut_status take(struct gemm_answers *a, const struct bitcut_gemm 
     return status;
 }
 
-/* An FP32 loop.  It multiplies elements by the factors that another unit applies. */
-static struct bitcut_gemm fp32_loop(const struct gemm_answers *a)
+struct bitcut_gemm gemm_answers_fp32_loop(const struct gemm_answers *a)
 {
     struct bitcut_gemm g =
         gemm_of(bitcut_recipe_find("fp32"), bitcut_unit_find("fma/f32", NULL));
@@ -144,7 +144,7 @@ static int choose(struct gemm_answers *a)
     if (!a->chosen && gemm_ask(a, ASK_ADVISE) <= EXIT_FOUND && advise_best(&a->advice))
         take(a, &advise_best(&a->advice)->gemm, false, &unused);
     if (a->chosen && !a->o->d) return EXIT_GOOD;
-    const struct bitcut_gemm loop = fp32_loop(a);
+    const struct bitcut_gemm loop = gemm_answers_fp32_loop(a);
     if (!a->chosen && take(a, &loop, true, &why) != BITCUT_OK)
         return fail("--recipe", &why);
     configuration_line_write(a->configuration, &a->s.gemm);
@@ -366,7 +366,7 @@ static int find_fp32(struct gemm_answers *a)
 {
     struct setup s = a->s;
     struct matrix d = { 0 };
-    s.gemm = fp32_loop(a);
+    s.gemm = gemm_answers_fp32_loop(a);
     int status = setup_run(&d, &s, a->context);
     if (status == EXIT_GOOD) status = judge(&a->fp32, &s.gemm, &d, a);
     matrix_clear(&d);

@@ -94,6 +94,10 @@ bool gemm_answers_misshapen(const struct gemm_answers *a);
    computed, or there is none. */
 const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_problem problem);
 
+/* The FP32 loop that results are compared with.  It multiplies elements by the factors
+   that another unit applies. */
+struct bitcut_gemm gemm_answers_fp32_loop(const struct gemm_answers *a);
+
 /* Whether the budget of all outputs would take minutes. */
 bool gemm_answers_are_many(const struct gemm_answers *a);
 
