@@ -99,8 +99,8 @@ enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_g
     if (status != BITCUT_OK) return status;
     if (g->sparsity)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "only gemm, verify, judge, bound and tolerance take a "
-                         "sparse A");
+                         "only gemm, verify, explain, judge, bound and tolerance take "
+                         "a sparse A");
     *to = p;
     return BITCUT_OK;
 }
@@ -147,9 +147,6 @@ enum bitcut_status gemm_plan_on_values(struct gemm_plan *to, const struct bitcut
             "from zero and a D without integers; a D of integers is exact: "
             "verify compares it",
             g->unit->name);
-    if (p.integer && g->sparsity)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "a bound or tolerance takes no sparse A of integers");
     if (g->zero_a > MOST || g->zero_a < -MOST || g->zero_b > MOST || g->zero_b < -MOST)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "zero points beyond +-2^22 have no bound and no tolerance");

@@ -800,8 +800,8 @@ struct bitcut_gemm {
    - All k share the factors of A and of B, and there are no zero points of A or B.
    - For a sparse B, multiply the transposed matrices: the sparse matrix is A then.
    - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_judge(), bitcut_bound(),
-     bitcut_tolerance() and bitcut_tolerance_judge() take a sparse A.  Other calls, and
-     devices, refuse it.
+     bitcut_tolerance(), bitcut_tolerance_judge(), bitcut_explain() and
+     bitcut_explain_pair() take a sparse A.  Other calls, and devices, refuse it.
    - Source: PTX ISA 8.7, section 9.7.14.6, "Matrix multiply-accumulate operation using
      mma.sp instruction with sparse matrix A".  Which zeros are kept, and the order of the
      sum: recordings of cuSPARSELt 0.8 on an H200 (the manual, "Sparse matrices"). */
@@ -869,9 +869,9 @@ struct bitcut_gemm {
    - bitcut_gemm(), bitcut_gemm_verify() and bitcut_explain() take integers.
      bitcut_gemm_judge(), bitcut_bound(), bitcut_tolerance() and bitcut_tolerance_judge()
      take them if FLOAT is the first step except ZEROS, D has no integers, accumulators start
-     from zero, A is dense, and zero points are at most 2^22 in magnitude: the exact sum is
-     that of (a - zero_a) (b - zero_b), and only FLOAT and the steps after it round.  Other
-     calls refuse them.
+     from zero, and zero points are at most 2^22 in magnitude: the exact sum is that of
+     (a - zero_a) (b - zero_b), and only FLOAT and the steps after it round.  Other calls
+     refuse them.
    - Source: the unit's; of alpha and beta, cuBLAS, CUBLAS_COMPUTE_32I with scale type
      CUDA_R_32I, whose alpha and beta are int32. */
 

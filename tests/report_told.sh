@@ -148,17 +148,45 @@ sparse() {
     # shellcheck disable=SC2086 # words
     {
         told 0 --sparse-a --bias bias.mtx $kernel --format-d f16 -- --sparse-a --bias bias.mtx $kernel |
-            grep -v 'advise: does not take\|explain: does not take\|^ --sparse-a'
+            grep -v 'advise: does not take\|^ --sparse-a'
         told 1 --sparse-a --bias bias.mtx $kernel -- --sparse-a --bias cols.mtx $kernel |
-            grep -v 'advise: does not take\|explain: does not take\|^ --sparse-a'
+            grep -v 'advise: does not take\|^ --sparse-a'
     }
     [ "$(grep -c 'could not be made:\*\* advise: does not take a sparse A' one/report.md)" = 5 ] ||
         echo "the sections of advise"
-    grep -q 'could not be made:\*\* explain: does not take a sparse A' one/report.md || echo "explain"
+    grep -q '^| What computed D? | [DN]' one/report.md || echo "explain"
     grep -q '| matrices | .*2:4 sparse A 20 x 64' one/report.md || echo "matrices"
     grep -q '| budget | an error budget does not apply to a sparse A |' one/report.md || echo "budget"
-    grep -q '| power | faults are not tried on a sparse A |' one/report.md || echo "power"
+    grep -q '^k lost,no,[1-9]' one/tolerance.csv || echo "power"
     grep -q 'bitcut gemm --recipe plain --unit h100 .* --sparse-a`' one/report.md || echo "gemm"
+}
+
+# fp32_line: the command for the FP32 loop of the page gives its errors: the largest distance is in
+# the last interval of the page.
+fp32_line() {
+    line=$(sed -n 's/^| numbers of fp32 | bitcut \(.*\) |$/\1/p' one/report.md | sed 's/\\//g')
+    # shellcheck disable=SC2086 # words
+    bitcut $line --json > answer 2> err || { echo "$line"; cat err; }
+    largest=$(sed 's/.*"ulp_max": *\([-+.e0-9]*\).*/\1/' answer)
+    awk -F, -v largest="$largest" '$1 == "fp32" { last = $2 }
+        END { if (last == "" || largest > last || (last > 1 && largest <= last / 2))
+            print "the page has " last ", its command " largest }' one/emulated.csv
+}
+
+# Factors of blocks of k, applied by the unit, at promotions and to elements; limits without steps.
+blocks() {
+    operands 11
+    unit=blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e4m3
+    kernel="--recipe plain --unit $unit --scaling unit --quantize-a mxfp8 --quantize-b mxfp8"
+    # shellcheck disable=SC2086 # words
+    for words in "--quantize-a mxfp8 --quantize-b mxfp8" "$kernel"; do
+        told 0 $kernel -- $words
+        fp32_line
+        grep -q -- '--unit fma/f32 --scaling operand' one/report.md || echo "no scaling"
+    done
+    # shellcheck disable=SC2086 # words
+    told 0 --recipe plain --unit h100 --scale-a 0.3 --clamp -2,3 --epilogue fused+clamp -- --scale-a 0.3 --clamp -2,3
+    fp32_line
 }
 
 # Without D; and what cannot be.
@@ -197,6 +225,7 @@ END
 
 ok_if_empty "random biases, factors, starts and steps" "$(combinations "$(is_whole && echo 24 || echo "${BITCUT_BRIEF:+3}" | sed 's/^$/8/')")"
 ok_if_empty "faults of a bias, of factors and of steps" "$(told_faults)"
+ok_if_empty "the FP32 loop has its scaling and steps" "$(blocks)"
 ok_if_empty "a sparse A" "$(sparse)"
 ok_if_empty "a bias, factors and steps without D, and wrong ones" "$(told_alone)"
 echo "1..$n"

@@ -153,7 +153,50 @@ def answers():
     d[0, 3] = np.nextafter(d[0, 3], np.float32(9))
     np.save("d.npy", d)
     text = bitcut(*words, status=1)
-    return "" if "1 of 7 outputs" in text and "row 0, column 3" in text and "bitcut tolerance -d checks the errors" in text else text
+    return "" if "1 of 7 outputs" in text and "row 0, column 3" in text and "explanation" in text else text
+
+
+def power():
+    """Tests accept a correct kernel, and reject faults of rows, columns, fours of k and outputs."""
+    a, b = thin(24, 96), draw.standard_normal((96, 16)).astype("f4")
+    np.save("a.npy", a)
+    np.save("b.npy", b)
+    rows = json.loads(bitcut("tolerance", *HOW, "-a", "a.npy", "-b", "b.npy", "--sparse-a", "--power", "6", "--json"))["power"]
+    rows = {r["kernel"]: r for r in rows}
+    wrong = [r for r in rows.values() if r["correct"] and (r["both"] or not r["runs"])]
+    for name in "k lost", "k twice", "k stale", "wrong rows or columns", "one output twice":
+        if rows[name]["runs"] < 4 or rows[name]["both"] != rows[name]["runs"]:
+            wrong += [rows[name]]
+    return wrong
+
+
+def explained():
+    """explain and verify name the GEMM, with --sparse-a and with positions."""
+    a, b = thin(20, 96), draw.standard_normal((96, 12)).astype("f4")
+    at = (kept_of(a) % 4).astype("u1")
+    np.save("at.npy", at)
+    np.save("short.npy", np.take_along_axis(a, kept_of(a), 1))
+    gemm(a=a, b=b, sparse_a=True)
+    wrong = []
+    for words in (["-a", "a.npy", "--sparse-a"], ["-a", "short.npy", "--positions-a", "at.npy"],
+                  ["-a", "a.npy", "--positions-a", "at.npy"]):
+        said = json.loads(bitcut("explain", *words, "-b", "b.npy", "-d", "d.npy", "--json"))
+        if not said["found"] or not said["gemm"].startswith("plain@"):
+            wrong += [(words, said["hypothesis"])]
+    bitcut("gemm", *HOW, "-a", "a.npy", "-b", "b.npy", "--sparse-a", "--split-k", "3", "-o", "d.npy")
+    text = bitcut("verify", *HOW, "-a", "a.npy", "-b", "b.npy", "-d", "d.npy", "--sparse-a", status=1)
+    if "D is plain on" not in text or ", but" not in text:
+        wrong += [text]
+    ints = draw.integers(-128, 128, (8, 32)).astype("i1") * (kept_mask(8, 32))
+    np.save("ints.npy", ints)
+    np.save("b8.npy", draw.integers(-128, 128, (32, 6)).astype("i1"))
+    np.save("d.npy", ints.astype("i4") @ np.load("b8.npy"))
+    text = bitcut("explain", "-a", "ints.npy", "-b", "b8.npy", "-d", "d.npy", "--sparse-a")
+    return wrong + ([] if "D is the exact product" in text else [text])
+
+
+def kept_mask(m, k):
+    return (draw.random((m, k // 4, 4)).argsort(2).argsort(2) < 2).reshape(m, k).astype("i1")
 
 
 # --- refusals --------------------------------------------------------------------------------
@@ -197,10 +240,10 @@ def refusals():
         ("cannot be combined with --sparse-a", 2,
          ["verify", *good, "-d", "d.npy", "--sparse-a", "--samples", "2"]),
         ("--sparse-a requires -d, a file", 2, ["verify", "--kernel", "all", "--sparse-a"]),
-        ("--power cannot be combined with a sparse A", 2, ["tolerance", *good, "--sparse-a", "--power", "2"]),
         ("--sparse-a requires -a, a file", 2, ["tolerance", "--sparse-a", "-m", "4", "-n", "4", "-k", "8"]),
         ("--sparse-a requires -a, a file", 2, ["bound", "--sparse-a", "-m", "4", "-n", "4", "-k", "8"]),
-        ("unknown option", 2, ["explain", *good, "-d", "d.npy", "--sparse-a"]),
+        ("--sparse-a: A is not 2:4 sparse: row 2", 2, ["explain", "-a", "a.npy", *all_b, "-d", "d.npy", "--sparse-a"]),
+        ("--sparse-a cannot be combined with --probe", 2, ["explain", "--probe", "true", "--sparse-a"]),
         ("factors of blocks of k", 2, ["gemm", *good, "--sparse-a", "--scale-a", "half.npy", "--block-a", "1x2",
                                        "--scaling", "operand"]),
     )
@@ -223,5 +266,7 @@ for _ in range(4):
 check("given zeros", given_zeros())
 check("one GEMM of several", one_of_several())
 check("answers", answers())
+check("explanations", explained())
+check("power", power())
 check("refusals", refusals())
 plan()

@@ -122,6 +122,27 @@ def noise():
     return wrong
 
 
+def power():
+    """Faults of zero points in a dequantized D: their errors are those of NumPy, and tests find them."""
+    wrong = []
+    for _ in range(3):
+        p = Product()
+        exact, size = p.d(p.za, p.zb), abs(p.wide(p.a) - p.za) @ abs(p.wide(p.b) - p.zb)
+        unit = "ampere/mma.m16n8k32.s32." + ".".join(dict.fromkeys({"i": "s8", "u": "u8"}[x.dtype.kind] for x in (p.a, p.b)))
+        done = bitcut("tolerance", "--recipe", "plain", "--unit", unit, "-a", "a.npy", "-b", "b.npy", f"--zero-a={p.za}",
+                      f"--zero-b={p.zb}", "--scale-a", "0.25", "--power", "3", "--seeds", "20", "--json")
+        rows = {r["kernel"]: r for r in json.loads(done.stdout)["power"]}
+        for name, faulty in (("zero point of A ignored", p.d(0, p.zb)), ("zero point of B ignored", p.d(p.za, 0)),
+                             ("zero points exchanged", p.d(p.zb, p.za)), ("zero points added", p.d(-p.za, -p.zb))):
+            error = 2**24 * (abs(faulty - exact) / size).max()
+            if rows[name]["both"] != 3 or not abs(rows[name]["error"] - error) <= 1e-5 * error + 2:
+                wrong += [(name, rows[name], error, p.za, p.zb)]
+        wrong += [r for r in rows.values() if r["correct"] and r["both"]]
+        if any(rows[x]["both"] < 3 for x in ("one output twice", "column-major", "wrong rows or columns")):
+            wrong += [[rows[x] for x in ("one output twice", "column-major", "wrong rows or columns")]]
+    return wrong
+
+
 def refused():
     Product()
     np.save("f.npy", np.ones((3, 3), "f4"))
@@ -139,5 +160,6 @@ for fault in FAULTS:
 check("zero points that are not given", untold())
 check("saturated pairs", saturated())
 check("one wrong output", noise())
+check("power of a dequantized D", power())
 check("refusals", refused())
 plan()

@@ -6,6 +6,7 @@
 #include "analysis/identify/integers.h"
 #include "analysis/identify/result_pair.h"
 #include "lib/base/clock.h"
+#include "lib/gemm/sparsity.h"
 #include "lib/io/json_record.h"
 #include "lib/io/json_value.h"
 #include "lib/number/bits.h"
@@ -52,6 +53,7 @@ static const struct option_row options[] = {
     MATRIX_OPTIONS_D(explain_command, setup.files),
     MATRIX_OPTIONS_OFFSETS(explain_command, setup.files),
     MATRIX_OPTION_INDEX(explain_command, setup.files),
+    MATRIX_OPTIONS_SPARSE(explain_command, setup.files),
     { "alpha", "intended factor of A B (default 1)",
       OPTION(explain_command, setup.alpha, F32, "X") },
     { "beta", "intended factor of C (default 0, or 1 with -c)",
@@ -237,6 +239,7 @@ static int tell(struct problem *q, const struct explain_command_options *o)
     struct bitcut_gemm g = told.gemm;
     gemm_set_dense(&g, NULL, told.a.rows, told.b.cols, told.a.cols, told.a.at, told.b.at,
                    q->c.at);
+    sparsity_set(&g, &told.a);
     g.count = q->offsets ? q->gemms : 1;
     g.offsets = q->offsets;
     g.offsets_of_k = q->offsets_of_k;
@@ -361,11 +364,30 @@ static int choose_integers(struct problem *q, const struct explain_command_optio
     return EXIT_GOOD;
 }
 
+/* The kept elements of a sparse A, which becomes an A with zeros. */
+static int take_sparsity(struct problem *q, const struct matrix_options *files)
+{
+    struct fault f;
+    if (!matrix_is_sparse(files)) return EXIT_GOOD;
+    if (files->offsets_k)
+        return complain("--offsets-k",
+                        "cannot be combined with --sparse-a or --positions-a");
+    const int status = matrix_sparse(&q->a, q->b.rows, files);
+    if (status == EXIT_GOOD && q->a.cols != q->b.rows)
+        return setup_check_pair(&q->a, &q->b);
+    if (status != EXIT_GOOD || !integers.a.at) return status;
+    free(integers.a.at);
+    integers.a.at = NULL;
+    return integer_matrix_of(&integers.a, &q->a, &f) == BITCUT_OK ? EXIT_GOOD
+                                                                  : fail("-a", &f);
+}
+
 /* The matrices of one problem, and its D or two. */
 static int read_all(struct problem q[RESULTS], const struct explain_command_options *o)
 {
     int status = read_one(&q[0].a, &integers.a, "-a", o->setup.a, o);
     if (status == EXIT_GOOD) status = read_one(&q[0].b, &integers.b, "-b", o->setup.b, o);
+    if (status == EXIT_GOOD) status = take_sparsity(&q[0], &o->setup.files);
     if (status == EXIT_GOOD && !o->setup.c) status = matrix_unread("-c", &o->setup.files);
     if (status == EXIT_GOOD && o->setup.c)
         status = read_one(&q[0].c, &integers.c, "-c", o->setup.c, o);

@@ -35,6 +35,7 @@ static const struct option_row options[] = {
     { "beta", "factor of C (default 0, or 1 with -c)",
       OPTION(gemm_report, setup.beta, F32, "X") },
     EPILOGUE_OPTIONS(gemm_report),
+    ZERO_OPTIONS(gemm_report),
     MATRIX_OPTIONS_SPARSE(gemm_report, setup.files),
     { "recipe",
       "intended recipe (bitcut list recipes; default: the recipe found for -d, or the "
@@ -88,6 +89,9 @@ static const struct option_use uses[] = {
     { "alpha",      ON_GEMM,    NEEDS_GEMM    },
     { "beta",       ON_GEMM,    NEEDS_GEMM    },
     EPILOGUE_USES(ON_GEMM,      NEEDS_GEMM),
+    { "zero-a",     ON_GEMM,    NEEDS_GEMM    },
+    { "zero-b",     ON_GEMM,    NEEDS_GEMM    },
+    { "zero-d",     ON_GEMM,    NEEDS_GEMM    },
     { "sparse-a",    ON_GEMM,   NEEDS_GEMM    },
     { "positions-a", ON_GEMM,   NEEDS_GEMM    },
     { "recipe",     ON_GEMM,    NEEDS_GEMM    },

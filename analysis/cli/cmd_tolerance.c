@@ -54,8 +54,7 @@ static const struct option_row options[] = {
     { "reference", "reference: exact, or kernel (another correct result) (default exact)",
       OPTION(tolerance, reference, TEXT, "R") },
     { "power",
-      "number of runs of each fault to measure the power of the tests (default 20, for a "
-      "sparse A 0: none)",
+      "number of runs of each fault to measure the power of the tests (default 20)",
       OPTION(tolerance, power, COUNT, "N") },
     VERBOSE_OPTION(tolerance),
     { 0 }
@@ -195,13 +194,10 @@ static int read_original(struct matrix *to, const char *path, const char *option
 }
 
 /* On a unit of integers. */
-static int take_integers(struct tolerance_options *o)
+static int take_integers(const struct tolerance_options *o)
 {
     if (!o->setup.a || !o->setup.b)
         return complain("--unit", "a unit of integers requires -a and -b");
-    if (o->power && o->power != POWER_UNSET)
-        return complain("--power", "does not apply to a unit of integers");
-    o->power = 0;
     return EXIT_GOOD;
 }
 
@@ -210,10 +206,6 @@ static int make(struct work *w, const struct context *x)
     struct tolerance_options *const o = &w->o;
     struct fault f;
     *o = *(const struct tolerance_options *)x->own;
-    const bool sparse = matrix_is_sparse(&o->setup.files);
-    if (sparse && o->power && o->power != POWER_UNSET)
-        return complain("--power", "cannot be combined with a sparse A");
-    if (sparse) o->power = 0;
     w->s.options = &o->setup;
     if (o->input) o->operands.input_a = o->operands.input_b = o->input;
     w->q.any_order = take_any_order(&o->setup);

@@ -250,8 +250,7 @@ static int report(struct context *x, struct verified *v, const struct setup *s,
     const struct verify_options *const o = x->own;
     struct budget_answer budget = { .worst = NULL };
     struct budget_problem problem;
-    const bool explains = v->found.differ && !s->gemm.sparsity;
-    int status = explains ? explain_d(v, s, d, code, x) : EXIT_GOOD;
+    int status = v->found.differ ? explain_d(v, s, d, code, x) : EXIT_GOOD;
     json_t *const row = describe(v, code);
     if (status == EXIT_GOOD)
         status = budget_ask(&budget, &problem, &o->budget, s, data, d, x);

@@ -38,6 +38,8 @@ static const struct option_use uses[] = {
     { "format-d", OF_FILES,              MADE_BY_PROBE                       },
     EPILOGUE_USES(OF_FILES,              MADE_BY_PROBE),
     { "offsets", OF_FILES,               MADE_BY_PROBE                       },
+    { "sparse-a", OF_FILES,              MADE_BY_PROBE                       },
+    { "positions-a", OF_FILES,           MADE_BY_PROBE                       },
     { "offsets-k", OF_FILES,             MADE_BY_PROBE                       },
     { "index",   OF_FILES,               MADE_BY_PROBE                       },
     { "shape-a", OF_FILES,               MADE_BY_PROBE                       },

@@ -2,13 +2,13 @@
 #include "analysis/cli/gemm_report.h"
 
 #include "analysis/cli/emit.h"
+#include "analysis/cli/gemm_report_inputs.h"
+#include "analysis/cli/gemm_report_integers.h"
 #include "analysis/cli/gemm_report_line.h"
 #include "analysis/cli/gemm_report_rows.h"
 #include "analysis/cli/gemm_report_verdict.h"
-#include "analysis/cli/recorded_results.h"
 #include "analysis/cli/report_run.h"
 #include "lib/gemm/recipe.h"
-#include "lib/io/decimal.h"
 
 #include <string.h>
 
@@ -365,12 +365,20 @@ static void add_missing(json_t *says, const struct part *p, const struct gemm_an
         { gemm_report_worst, "budget", "an error budget does not apply to a sparse A" },
         { gemm_report_worst_emulated, "budget",
           "an error budget does not apply to a sparse A" },
-        { gemm_report_power, "power", "faults are not tried on a sparse A" },
     };
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
         if (a->sparse && missing[i].rows == p->rows)
             json_array_append_new(says, json_pack("{s:s, s:s}", "what", missing[i].what,
                                                   "says", missing[i].says));
+}
+
+/* The command for the errors of the FP32 loop. */
+static void add_fp32(json_t *says, const struct gemm_answers *a)
+{
+    if (!gemm_answer_to(a, ASK_FP32)) return;
+    json_t *const line = gemm_question_line(a, ASK_FP32);
+    json_array_append_new(
+        says, json_pack("{s:s, s:o}", "what", "numbers of fp32", "says", line));
 }
 
 static int make_rows(struct section *s, const struct part *p, struct gemm_report_work *w)
@@ -384,6 +392,7 @@ static int make_rows(struct section *s, const struct part *p, struct gemm_report
     p->rows(s->rows, &w->a);
     s->says = emit_lines(p->lines, gemm_answer_to(&w->a, p->asks));
     add_missing(s->says, p, &w->a);
+    if (p->rows == gemm_report_errors) add_fp32(s->says, &w->a);
     return EXIT_GOOD;
 }
 
@@ -421,70 +430,10 @@ static void add_parts(struct gemm_report_work *w, struct table_row order[ABOUTS 
     }
 }
 
-/* The files that a report reads, in the order of the page. */
-enum { INPUTS = 8 };
-
-struct input_file {
-    const char *option, *path; /* path: NULL if there is none */
-};
-
-/* A factor may be a number. */
-static const char *factor_path(const char *text)
-{
-    uint32_t x;
-    return text && decimal_read(&x, text) ? NULL : text;
-}
-
-static void list_inputs(struct input_file to[INPUTS], const struct gemm_report_work *w)
-{
-    const struct setup_options *const o = &w->a.o->setup;
-    const struct epilogue_options *const e = &o->epilogue;
-    const struct input_file all[INPUTS] = { { "-a", o->a },
-                                            { "-b", o->b },
-                                            { "-c", o->c },
-                                            { "-d", w->a.o->d },
-                                            { "--bias", e->bias },
-                                            { "--scale-a", factor_path(e->scale_a) },
-                                            { "--scale-b", factor_path(e->scale_b) },
-                                            { "--positions-a", o->files.positions } };
-    memcpy(to, all, sizeof all);
-}
-
-static int check(const struct gemm_report_work *w)
-{
-    const struct setup_options *const o = &w->a.o->setup;
-    struct input_file input[INPUTS];
-    if (!o->a || !o->b) return complain("-a, -b", "are both required, .npy or .mtx");
-    if (o->recipe && !o->unit) return complain("--recipe", "requires --unit");
-    if (o->recipe && !bitcut_recipe_find(o->recipe))
-        return fail_unknown("--recipe", o->recipe, TABLE(recipes));
-    if (o->unit && !table_find(TABLE(chips), o->unit) &&
-        !table_find(TABLE(units), o->unit))
-        return fail_unit(o->unit, true);
-    list_inputs(input, w);
-    int status = EXIT_GOOD;
-    for (int i = 0; i < INPUTS && status == EXIT_GOOD; i++)
-        if (input[i].path)
-            status = report_check_files(&w->report, input[i].option, input[i].path);
-    return status;
-}
-
-/* The input files of the report, with their digests. */
-static int digest(struct gemm_report_work *w)
-{
-    struct input_file input[INPUTS];
-    int status = EXIT_GOOD;
-    list_inputs(input, w);
-    for (int i = 0; i < INPUTS && status == EXIT_GOOD; i++)
-        if (input[i].path) status = recorded_digest_file(w->inputs, input[i].path);
-    return status;
-}
-
 /* The whole report, once its page is set. */
 static int run(struct gemm_report_work *w)
 {
-    int status = check(w);
-    if (status == EXIT_GOOD) status = digest(w);
+    int status = gemm_report_inputs(w->inputs, &w->report, w->a.o);
     if (status == EXIT_GOOD) status = gemm_answers_read(&w->a);
     if (status == EXIT_GOOD) {
         conclude(w);
@@ -504,6 +453,10 @@ int gemm_report(struct context *x, const struct gemm_report_options *o,
                 const char *folder)
 {
     struct table_row order[ABOUTS + 1] = { { 0 } };
+    bool integers;
+    const int status = gemm_report_has_integers(&integers, o);
+    if (status != EXIT_GOOD) return status;
+    if (integers) return gemm_report_integers(x, o, folder);
     const struct page words = {
         .title = o->d ? "bitcut report on a result" : "bitcut report on a product",
         .command = x->command_line,

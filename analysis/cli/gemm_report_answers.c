@@ -52,8 +52,9 @@ static enum bitcut_status take(struct gemm_answers *a, const struct bitcut_gemm 
                                bool found, struct fault *f)
 {
     char line[CONFIGURATION_LINE_MAX];
-    struct bitcut_gemm read, sized;
-    configuration_line_write(line, g);
+    struct bitcut_gemm read, sized, own = *g;
+    if (a->tells && (!found || a->scaling_told)) own.scaling = a->told.scaling;
+    configuration_line_write(line, &own); /* some units need the scaling */
     enum bitcut_status status = configuration_line_read(&read, line, f);
     if (status != BITCUT_OK) return status;
     tell(&read, a, found);
@@ -66,8 +67,7 @@ static enum bitcut_status take(struct gemm_answers *a, const struct bitcut_gemm 
     return status;
 }
 
-/* An FP32 loop.  It multiplies elements by the factors that another unit applies. */
-static struct bitcut_gemm fp32_loop(const struct gemm_answers *a)
+struct bitcut_gemm gemm_answers_fp32_loop(const struct gemm_answers *a)
 {
     struct bitcut_gemm g =
         gemm_of(bitcut_recipe_find("fp32"), bitcut_unit_find("fma/f32", NULL));
@@ -144,7 +144,7 @@ static int choose(struct gemm_answers *a)
     if (!a->chosen && gemm_ask(a, ASK_ADVISE) <= EXIT_FOUND && advise_best(&a->advice))
         take(a, &advise_best(&a->advice)->gemm, false, &unused);
     if (a->chosen && !a->o->d) return EXIT_GOOD;
-    const struct bitcut_gemm loop = fp32_loop(a);
+    const struct bitcut_gemm loop = gemm_answers_fp32_loop(a);
     if (!a->chosen && take(a, &loop, true, &why) != BITCUT_OK)
         return fail("--recipe", &why);
     configuration_line_write(a->configuration, &a->s.gemm);
@@ -176,13 +176,6 @@ void gemm_answers_clear(struct gemm_answers *a)
 }
 
 /* --- computing -------------------------------------------------------------------- */
-
-static int refuse_sparse(const char *who)
-{
-    struct fault f;
-    fault_set(&f, BITCUT_UNSUPPORTED, "does not take a sparse A");
-    return fail(who, &f);
-}
 
 /* The target whose architecture has the unit that computed D; `targets` if there is none.
  */
@@ -247,7 +240,10 @@ static int find_advice(struct gemm_answers *a)
                                        "quantize-b", "format-d", NULL };
     const struct context *const x = a->context;
     struct fault f;
-    if (a->sparse) return refuse_sparse("advise");
+    if (a->sparse) {
+        fault_set(&f, BITCUT_UNSUPPORTED, "does not take a sparse A");
+        return fail("advise", &f);
+    }
     const int status = setup_check_inner(&a->s, true);
     if (status != EXIT_GOOD) return status;
     choose_places(a);
@@ -284,7 +280,10 @@ static enum bitcut_status ask_explanation(struct gemm_answers *a, struct fault *
                                              .seed = x->seed,
                                              .threads = x->threads,
                                              .progress = &x->progress };
-    static const struct bitcut_gemm none = { .size = 0 };
+    struct bitcut_gemm told = a->told;
+    told.size = a->tells ? told.size : 0;
+    told.sparsity = BITCUT_DENSE; /* A has the positions */
+    told.positions = (struct bitcut_matrix){ .at = NULL };
     const struct problem q = { .a = a->s.a,
                                .b = a->s.b,
                                .c = a->s.c,
@@ -293,7 +292,7 @@ static enum bitcut_status ask_explanation(struct gemm_answers *a, struct fault *
                                .beta = a->told.beta,
                                .format = problem_format(&a->d),
                                .name = a->o->d,
-                               .told = a->tells ? a->told : none,
+                               .told = told,
                                .steps_told = a->steps_told,
                                .scaling_told = a->scaling_told };
     const enum bitcut_status status = explain_run(&a->explanation, &q, &options, f);
@@ -305,7 +304,6 @@ static enum bitcut_status ask_explanation(struct gemm_answers *a, struct fault *
 static int find_explanation(struct gemm_answers *a)
 {
     struct fault f;
-    if (a->sparse) return refuse_sparse("explain");
     const bool as_given = epilogue_options_given(&a->own.epilogue);
     const int status = as_given ? check_shapes(a) : EXIT_GOOD;
     if (status != EXIT_GOOD) return status;
@@ -368,7 +366,7 @@ static int find_fp32(struct gemm_answers *a)
 {
     struct setup s = a->s;
     struct matrix d = { 0 };
-    s.gemm = fp32_loop(a);
+    s.gemm = gemm_answers_fp32_loop(a);
     int status = setup_run(&d, &s, a->context);
     if (status == EXIT_GOOD) status = judge(&a->fp32, &s.gemm, &d, a);
     matrix_clear(&d);
@@ -415,7 +413,7 @@ static enum bitcut_status ask_tolerance(struct gemm_answers *a, struct fault *f)
     if (status == BITCUT_OK && a->d.at)
         status = tolerance_judge(&a->given, &a->tolerance.limits, q, &a->data, a->d.at,
                                  x->threads, &x->progress, f);
-    if (status == BITCUT_OK && !a->sparse)
+    if (status == BITCUT_OK)
         status = power_measure(&a->power, q, &a->tolerance, POWER_RUNS, x->seed,
                                x->threads, &x->progress, f);
     return status;
@@ -445,7 +443,7 @@ static int find_tolerance(struct gemm_answers *a)
                                    .problem = &a->limits,
                                    .shuffled = true,
                                    .given = a->d.at ? &a->given : NULL,
-                                   .power = a->sparse ? NULL : &a->power };
+                                   .power = &a->power };
     return a->d.at && !a->given.verdict.accepted ? EXIT_FOUND : EXIT_GOOD;
 }
 

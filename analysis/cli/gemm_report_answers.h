@@ -33,8 +33,8 @@ struct gemm_answers {
     struct setup_options own; /* the options that told was made from */
     struct bitcut_gemm told;  /* alpha, beta; with `tells` also the bias, the factors, the
                                  start and the steps, of the operands in s */
-    bool sparse; /* whether A is 2:4 sparse: there are no advice, explanation, budget and
-                    power */
+    bool
+        sparse; /* whether A is 2:4 sparse: there are no advice, explanation and budget */
     bool tells, steps_told, scaling_told; /* as of struct problem */
     struct setup s;  /* A, B and C; GEMM and plan once they are selected */
     struct matrix original[2]; /* A and B before they were quantized, if they were */
@@ -93,6 +93,10 @@ bool gemm_answers_misshapen(const struct gemm_answers *a);
    gemm_answer, judged, verified, tolerance_answer, or bound results.  NULL: it was not
    computed, or there is none. */
 const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_problem problem);
+
+/* The FP32 loop that results are compared with.  It multiplies elements by the factors
+   that another unit applies. */
+struct bitcut_gemm gemm_answers_fp32_loop(const struct gemm_answers *a);
 
 /* Whether the budget of all outputs would take minutes. */
 bool gemm_answers_are_many(const struct gemm_answers *a);

@@ -13,24 +13,24 @@ enum { LINE_LENGTH_MAX = 1 << 12, WITHOUT_MAX = 8 };
 
 /* The options of the report that the command does not take, or that its line has in
    another place, ended by NULL.  A GEMM that is selected has its own recipe, unit, start,
-   steps and scaling. */
+   steps and scaling, and so has the FP32 loop. */
 #define SELECTED "recipe", "unit", "epilogue", "start", "scaling", "want", "seconds"
 
 static const struct {
     const char *command;
-    bool selects;             /* whether the line has the GEMM that is selected */
+    enum { NO_GEMM, SELECTED_GEMM, FP32_LOOP } gemm; /* the GEMM that the line has */
     bool takes_d;             /* whether it has D; otherwise it has D's format */
     const char *worst, *more; /* further words of the command: of budgets, and others */
     const char *without[WITHOUT_MAX + 1];
 } lines[QUESTIONS] = {
     /* clang-format off */
-    [ASK_ADVISE]    = { "advise",    false, false, "", "", { "recipe", "seconds" } },
-    [ASK_EXPLAIN]   = { "explain",   false, true, "", "", { "recipe", "unit", "want" } },
-    [ASK_GEMM]      = { "gemm",      true,  false, " --worst 8", "", { SELECTED } },
-    [ASK_FP32]      = { "gemm",      false, false, "", " --recipe fp32 --unit fma/f32", { "recipe", "unit", "scaling", "want", "seconds" } },
-    [ASK_VERIFY]    = { "verify",    true,  true,  " --worst 8", " --seconds 0", { SELECTED } },
-    [ASK_BOUND]     = { "bound",     true, true, "", "", { SELECTED } },
-    [ASK_TOLERANCE] = { "tolerance", true, true, "", "", { SELECTED } },
+    [ASK_ADVISE]    = { "advise",    NO_GEMM, false, "", "", { "recipe", "seconds" } },
+    [ASK_EXPLAIN]   = { "explain",   NO_GEMM, true, "", "", { "recipe", "unit", "want" } },
+    [ASK_GEMM]      = { "gemm",      SELECTED_GEMM, false, " --worst 8", "", { SELECTED } },
+    [ASK_FP32]      = { "gemm",      FP32_LOOP, false, "", "", { SELECTED } },
+    [ASK_VERIFY]    = { "verify",    SELECTED_GEMM, true,  " --worst 8", " --seconds 0", { SELECTED } },
+    [ASK_BOUND]     = { "bound",     SELECTED_GEMM, true, "", "", { SELECTED } },
+    [ASK_TOLERANCE] = { "tolerance", SELECTED_GEMM, true, "", "", { SELECTED } },
     /* clang-format on */
 };
 
@@ -64,6 +64,15 @@ static void add_choice(char *line, const struct gemm_answers *a)
     add_variations(line, &a->s.gemm);
 }
 
+/* The FP32 loop, with its steps, its start and its scaling. */
+static void add_fp32_loop(char *line, const struct gemm_answers *a)
+{
+    const struct bitcut_gemm loop = gemm_answers_fp32_loop(a);
+    text_add(line, LINE_LENGTH_MAX, " --recipe %s --unit %s", loop.recipe->name,
+             loop.unit->name);
+    add_variations(line, &loop);
+}
+
 /* The options of A, B, C, D and of what else was given. */
 static void add_given(char *line, const struct gemm_answers *a,
                       const char *const *without)
@@ -91,7 +100,8 @@ json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_problem probl
     while (lines[problem].without[count]) count++;
     memcpy(without, lines[problem].without, count * sizeof *without);
     if (!lines[problem].takes_d) memcpy(without + count, of_d, sizeof of_d);
-    if (lines[problem].selects) add_choice(line, a);
+    if (lines[problem].gemm == SELECTED_GEMM) add_choice(line, a);
+    if (lines[problem].gemm == FP32_LOOP) add_fp32_loop(line, a);
     add_given(line, a, without);
     if (!lines[problem].takes_d) add_format(line, a);
     text_add(line, LINE_LENGTH_MAX, "%s%s", a->sparse ? "" : lines[problem].worst,

@@ -22,7 +22,13 @@ static int read_option(void *to, const char *name, enum option_kind kind,
 static int read_options(struct gemm_answers *a)
 {
     const struct gemm_report_options *const o = a->o;
+    const struct epilogue_options *const e = &o->setup.epilogue;
     uint32_t want = 0;
+    if (e->zero_a || e->zero_b || e->zero_d)
+        return complain(e->zero_a   ? "--zero-a"
+                        : e->zero_b ? "--zero-b"
+                                    : "--zero-d",
+                        "requires a D of integers");
     a->told = gemm_of(NULL, NULL);
     a->told.alpha = o->setup.alpha;
     a->told.beta = o->setup.beta != SETUP_BETA_UNSET ? o->setup.beta
@@ -120,9 +126,6 @@ static int read_matrices(struct gemm_answers *a)
     if (status == EXIT_GOOD) status = read_told(a);
     if (status == EXIT_GOOD) tell_sparsity(a);
     if (status == EXIT_GOOD && d) status = setup_read_result(s, &a->d, d);
-    if (status == EXIT_GOOD && a->d.format && format_is_integer(a->d.format))
-        return complain("-d", "has integers, which report does not take; use bitcut "
-                              "verify or bitcut explain");
     return status == EXIT_GOOD ? check_matrices(a) : status;
 }
 

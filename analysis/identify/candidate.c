@@ -120,6 +120,7 @@ struct operands {
     uint32_t *a, *b;
     size_t k;
     uint32_t *own_a, *own_b;
+    uint8_t *kept; /* positions of the kept elements of a sparse A */
 };
 
 static void rearrange(struct operands *o, const struct candidate *x,
@@ -152,10 +153,52 @@ static bool operands_make(struct operands *o, const struct candidate *x,
     return true;
 }
 
+/* The positions in a four of k of a row of the block, which must come from one four of a
+   row of A; the first two if it is zero.  False: they do not. */
+static bool take_positions(uint8_t to[2], const struct candidate *x,
+                           const struct block *b, size_t row, size_t four)
+{
+    const struct problem *const q = b->q;
+    struct spot at[4];
+    bool zero = false;
+    to[0] = 0, to[1] = 1;
+    for (size_t e = 0; e < 4; e++) {
+        const size_t k = candidate_k_at(x, 4 * four + e, b->k);
+        at[e] = spot_of(x, q, BITCUT_A, row, k);
+        if (k == SIZE_MAX) at[e].k = SIZE_MAX;
+        zero |= at[e].k == SIZE_MAX;
+        if (zero ? at[e].k != SIZE_MAX || at[0].k != SIZE_MAX
+                 : at[e].k >= b->k || at[e].k % 4 != e || at[e].k - e != at[0].k ||
+                       at[e].line != at[0].line)
+            return false;
+    }
+    if (!zero) memcpy(to, problem_kept(q, at[0].line) + at[0].k / 2, 2);
+    return true;
+}
+
+/* The positions of the kept elements.  BITCUT_BAD_ARGUMENT: fours of k are torn apart,
+   which the instructions cannot compute. */
+static enum bitcut_status operands_keep(struct operands *o, const struct candidate *x,
+                                        const struct block *b, struct fault *f)
+{
+    bool fits = o->k % 4 == 0 && !x->respell;
+    if (!b->q->a.kept) return BITCUT_OK;
+    o->kept = memory_allocate(b->rows, o->k / 2);
+    if (!o->kept)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the operands");
+    for (size_t i = 0; i < b->rows && fits; i++)
+        for (size_t four = 0; four < o->k / 4 && fits; four++)
+            fits = take_positions(o->kept + i * (o->k / 2) + 2 * four, x, b, b->row[i],
+                                  four);
+    return fits ? BITCUT_OK
+                : fault_set(f, BITCUT_BAD_ARGUMENT, "this fault does not fit a sparse A");
+}
+
 static void operands_clear(struct operands *o)
 {
     free(o->own_a);
     free(o->own_b);
+    free(o->kept);
 }
 
 /* The function that changes parts, and its matrices. */
@@ -220,11 +263,16 @@ static enum bitcut_status run_operands(uint32_t *d, const struct candidate *x,
     if (products) g.alpha = F32_ONE, g.beta = 0;
     if (x->respell) faults.respell = respell, faults.context = &spelling;
     if (x->respell || x->slipped) plan.faults = &faults;
-    if (x->respell || o->own_a) own.parts = NULL; /* parts of changed operands */
+    if (x->respell || o->own_a || o->kept) own.parts = NULL; /* of changed operands */
     g.unit = &x->unit;
     for (int t = 0; t < RECIPE_TERMS_MAX && candidate_uniform(x); t++)
         plan.unit[t] = &x->unit;
     gemm_set_dense(&g, d, b->rows, b->cols, o->k, o->a, o->b, b->c);
+    if (o->kept) {
+        g.sparsity = BITCUT_SPARSE_A;
+        g.positions =
+            (struct bitcut_matrix){ .at = o->kept, .format = &formats[FORMAT_U8] };
+    }
     if (b->extra) set_extra(&g, b->extra);
     if (gemm_is_extended(&g)) {
         if (products || (o->k != b->k && gemm_has_scales(&g)))
@@ -245,6 +293,7 @@ enum bitcut_status candidate_run(uint32_t *d, const struct candidate *x,
         operands_make(&o, x, b)
             ? BITCUT_OK
             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the operands");
+    if (status == BITCUT_OK) status = operands_keep(&o, x, b, f);
     if (status == BITCUT_OK) status = run_operands(d, x, s, b, &o, products, options, f);
     if (status == BITCUT_OK) finish_all(d, x, s, b, products);
     operands_clear(&o);

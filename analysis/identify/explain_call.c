@@ -3,7 +3,9 @@
 #include "analysis/identify/integers.h"
 #include "analysis/identify/result_pair.h"
 #include "emu/unit.h"
+#include "lib/base/size.h"
 #include "lib/base/table.h"
+#include "lib/gemm/sparsity.h"
 #include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
 
@@ -103,6 +105,38 @@ static enum bitcut_status take(struct matrix *to, const struct bitcut_matrix *x,
     return BITCUT_OK;
 }
 
+/* A sparse A of every GEMM, or the only one, with its zeros and positions. */
+static enum bitcut_status take_sparse(struct matrix *to, const struct bitcut_gemm *g,
+                                      struct fault *f)
+{
+    const bool all = g->a.each || g->a.stride || g->positions.each || g->positions.stride;
+    const size_t count = all ? g->count : 1, each = g->m * g->k;
+    struct matrix x, one;
+    size_t lines;
+    enum bitcut_status status =
+        size_multiply(&lines, count, g->m)
+            ? matrix_init(&x, lines, g->k, f)
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
+    if (status != BITCUT_OK) return status;
+    x.kept = memory_allocate(lines, g->k / 2);
+    for (size_t i = 0; i < count; i++) {
+        const struct bitcut_gemm of = all ? gemm_nth(g, i) : *g;
+        if (!x.kept || !sparsity_expand(&one, &of)) {
+            matrix_clear(&x);
+            return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
+        }
+        memcpy(x.at + i * each, one.at, each * sizeof *x.at);
+        memcpy(x.kept + i * (each / 2), one.kept, each / 2);
+        matrix_clear(&one);
+    }
+    x.rows = g->m;
+    x.format = matrix_format(&g->a);
+    x.is_batch = g->count != 1 && (count > 1 || !g->offsets);
+    x.count = count;
+    *to = x;
+    return BITCUT_OK;
+}
+
 /* Take the matrices; *to has what is told. */
 static enum bitcut_status problem_take(struct problem *to, const struct bitcut_gemm *g,
                                        int threads, struct fault *f)
@@ -115,7 +149,9 @@ static enum bitcut_status problem_take(struct problem *to, const struct bitcut_g
     q.is_batch = g->count != 1;
     q.gemms = g->count;
     if (q.is_batch) q.offsets = g->offsets, q.offsets_of_k = g->offsets_of_k;
-    enum bitcut_status status = take(&q.a, &g->a, g, g->m, g->k, threads, f);
+    enum bitcut_status status = g->sparsity
+                                    ? take_sparse(&q.a, g, f)
+                                    : take(&q.a, &g->a, g, g->m, g->k, threads, f);
     if (status == BITCUT_OK) status = take(&q.b, &g->b, g, g->k, g->n, threads, f);
     if (status == BITCUT_OK) status = take(&q.d, &g->d, g, g->m, g->n, threads, f);
     if (status == BITCUT_OK && gemm_reads_c(g))
@@ -123,6 +159,18 @@ static enum bitcut_status problem_take(struct problem *to, const struct bitcut_g
     if (status == BITCUT_OK && q.offsets && q.offsets_of_k) status = problem_pack(&q, f);
     if (status == BITCUT_OK) *to = q;
     else problem_clear(&q);
+    return status;
+}
+
+/* A sparse A of integers with its zeros. */
+static enum bitcut_status integers_expand(struct integer_matrix *to,
+                                          const struct bitcut_gemm *g, struct fault *f)
+{
+    struct matrix x;
+    if (!sparsity_expand(&x, g))
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
+    const enum bitcut_status status = integer_matrix_of(to, &x, f);
+    matrix_clear(&x);
     return status;
 }
 
@@ -145,7 +193,9 @@ static enum bitcut_status integers_take(struct integer_problem *to,
     if (g->count != 1 || g->offsets)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "explain takes one GEMM of integers, not a batch or groups");
-    enum bitcut_status status = integer_matrix_take(&to->a, &g->a, g->m, g->k, f);
+    enum bitcut_status status = g->sparsity
+                                    ? integers_expand(&to->a, g, f)
+                                    : integer_matrix_take(&to->a, &g->a, g->m, g->k, f);
     if (status == BITCUT_OK) status = integer_matrix_take(&to->b, &g->b, g->k, g->n, f);
     if (status == BITCUT_OK) status = integer_matrix_take(&to->d, &g->d, g->m, g->n, f);
     if (status == BITCUT_OK && reads_c)
@@ -179,6 +229,8 @@ static struct bitcut_gemm gemm_found(const struct explanation *e,
     g.n = problem_n(&e->q);
     g.k = gemm_groups_k(asked) ? asked->k : problem_k(&e->q);
     g.count = asked->count;
+    g.sparsity = asked->sparsity;
+    g.positions = asked->positions;
     g.bias = asked->bias; /* those of one GEMM of a batch, so far */
     g.scale_a = asked->scale_a;
     g.scale_b = asked->scale_b;

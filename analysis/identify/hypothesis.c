@@ -53,7 +53,7 @@ static size_t promote_count(const struct space *s)
 static bool promote_vary(struct candidate *x, const struct space *s, size_t value)
 {
     const size_t instructions =
-        divide_up(s->k, (size_t)x->gemm.unit->k) * (size_t)x->gemm.recipe->terms;
+        divide_up(s->products, (size_t)x->gemm.unit->k) * (size_t)x->gemm.recipe->terms;
     /* One product after the other in one sum: slices of an order describe the same. */
     if (x->gemm.unit->block == 1 && x->gemm.recipe->terms == 1 && intervals[value] > 0)
         return false;
@@ -281,7 +281,7 @@ static void order_describe(char *text, size_t size, const struct candidate *x,
                            const struct space *s, size_t value)
 {
     (void)x;
-    order_text(text, size, &s->order[value], s->k);
+    order_text(text, size, &s->order[value], s->products);
 }
 
 bool order_is_of_slices(const struct space *s, size_t value)
@@ -317,7 +317,7 @@ bool order_is_typical(const struct space *s, size_t value)
 {
     const struct bitcut_order *const o = &s->order[value];
     if (!value) return true;
-    return (has_typical_slices(o, s->k) || has_typical_lanes(o)) &&
+    return (has_typical_slices(o, s->products) || has_typical_lanes(o)) &&
            o->reduction == BITCUT_ASCENDING && !o->partial_first && !o->cut &&
            !o->balance_tail;
 }

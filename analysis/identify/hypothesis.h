@@ -63,6 +63,7 @@ struct space {
     struct epilogue_choice *epilogue;  /* at least one */
     struct k_range *range; /* ranges of k that may be missing or added twice */
     size_t units, parts_count, orders, faults, epilogues, ranges, k;
+    size_t products; /* of an output, which the order counts: k, or kept elements of A */
     size_t n; /* columns of B, all of them */
     size_t suggested[SUGGESTED_MAX],
         suggestions; /* faults that bring the exact product much nearer to D, the nearest

@@ -29,6 +29,17 @@ enum bitcut_status integer_matrix_take(struct integer_matrix *to,
     return BITCUT_OK;
 }
 
+enum bitcut_status integer_matrix_of(struct integer_matrix *to, const struct matrix *from,
+                                     struct fault *f)
+{
+    const size_t count = from->rows * from->cols;
+    int32_t *const at = memory_allocate(from->rows, from->cols * sizeof *at);
+    if (!at) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
+    for (size_t i = 0; i < count; i++) at[i] = (int32_t)value_of_float(from->at[i]);
+    *to = (struct integer_matrix){ from->rows, from->cols, at, from->format };
+    return BITCUT_OK;
+}
+
 void integer_problem_clear(struct integer_problem *x)
 {
     free(x->a.at);

@@ -24,6 +24,9 @@ struct integer_problem {
 enum bitcut_status integer_matrix_take(struct integer_matrix *to,
                                        const struct bitcut_matrix *from, size_t rows,
                                        size_t cols, struct fault *f);
+/* The same for FP32 values that are integers of the format that the matrix had. */
+enum bitcut_status integer_matrix_of(struct integer_matrix *to, const struct matrix *from,
+                                     struct fault *f);
 void integer_problem_clear(struct integer_problem *x);
 
 /* The same for matrices of FP32 values: those of A and B are all integers of s8 or u8,

@@ -13,17 +13,18 @@
 
 const struct rung rungs[] = {
     { "contents", "outputs that were not written: zeros, NaN, infinities, one number",
-      rung_contents, false },
-    { "reading", "operands that are transposed or exchanged", rung_reading, false },
+      rung_contents, false, false },
+    { "reading", "operands that are transposed or exchanged", rung_reading, false, true },
     { "growth", "a sum that stops growing in an accumulator of f16 or bf16", rung_growth,
+      true, false },
+    { "negative", "negative results that are zeros", rung_negative, true, false },
+    { "constant", "one number in all of D", rung_constant, true, false },
+    { "operand", "a bias or factors that were not given", rung_operand, true, false },
+    { "lines", "rows or columns of D at other positions", rung_lines, true, true },
+    { "tiles", "tiles, or elements of tiles, of D at other positions", rung_tiles, true,
       true },
-    { "negative", "negative results that are zeros", rung_negative, true },
-    { "constant", "one number in all of D", rung_constant, true },
-    { "operand", "a bias or factors that were not given", rung_operand, true },
-    { "lines", "rows or columns of D at other positions", rung_lines, true },
-    { "tiles", "tiles, or elements of tiles, of D at other positions", rung_tiles, true },
-    { "k", "k of one operand shifted or reversed", rung_k, true },
-    { "blocks", "factors of blocks of k that were not given", rung_blocks, true },
+    { "k", "k of one operand shifted or reversed", rung_k, true, true },
+    { "blocks", "factors of blocks of k that were not given", rung_blocks, true, true },
     { 0 }
 };
 
@@ -146,6 +147,7 @@ enum bitcut_status ladder_report_make(struct ladder_report *l, const struct prob
     *l = (struct ladder_report){ .alpha = q->alpha };
     for (size_t i = 0; rungs[i].name && status == BITCUT_OK; i++) {
         const size_t before = l->findings;
+        if (q->a.kept && rungs[i].moves) continue;
         status = rungs[i].find(l, &x, f);
         if (status == BITCUT_OK && !i) status = take_sample(&x, l, f);
         if (l->findings > before && rungs[i].ends) break;

@@ -43,7 +43,9 @@ struct rung {
     /* Append findings.  Returns BITCUT_NO_MEMORY if memory runs out. */
     enum bitcut_status (*find)(struct ladder_report *l, const struct rung_input *x,
                                struct fault *f);
-    bool ends; /* whether no higher rung is climbed after its finding */
+    bool ends;  /* whether no higher rung is climbed after its finding */
+    bool moves; /* whether other elements of A are read, which have no positions if A is
+                   sparse */
 };
 extern const struct rung rungs[];
 

@@ -4,6 +4,7 @@
 #include "emu/summation.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
+#include "lib/gemm/sparsity.h"
 #include "lib/number/bits.h"
 #include "lib/number/hostfp.h"
 
@@ -45,25 +46,28 @@ static double sum_of(const struct block *b, size_t at)
 static bool trace_take(struct trace *t, const struct block *b, bool rounded)
 {
     const size_t all = b->rows * b->cols,
-                 most = smaller(smaller(all, OUTPUTS_MAX), PRODUCTS_MAX / b->k);
-    *t = (struct trace){ .k = b->k, .rounded = rounded };
-    t->product = memory_allocate(most, b->k * sizeof *t->product);
+                 most = smaller(smaller(all, OUTPUTS_MAX), PRODUCTS_MAX / b->k),
+                 products = problem_products(b->q);
+    *t = (struct trace){ .k = products, .rounded = rounded };
+    t->product = memory_allocate(most, products * sizeof *t->product);
     t->residual = memory_allocate(most, sizeof *t->residual);
     if (!t->product || !t->residual) return false;
     for (size_t i = 0; i < most; i++) {
         const size_t at = block_spread(b, i, most), row = at / b->cols,
                      col = at % b->cols;
         double sum = sum_of(b, at);
-        for (size_t p = 0; p < b->k; p++) {
-            const double one = value_of_float(b->a[row * b->k + p]) *
-                               value_of_float(b->b[p * b->cols + col]);
+        const uint8_t *const kept = b->q->a.kept ? problem_kept(b->q, b->row[row]) : NULL;
+        for (size_t p = 0; p < products; p++) {
+            const size_t k = kept ? kept_k(kept, p) : p;
+            const double one = value_of_float(b->a[row * b->k + k]) *
+                               value_of_float(b->b[k * b->cols + col]);
             t->product[p * most + t->n] = one;
             sum -= one;
         }
         t->residual[t->n] = sum;
         t->n += isfinite(sum);
     }
-    for (size_t p = 1; p < b->k && t->n < most; p++)
+    for (size_t p = 1; p < products && t->n < most; p++)
         memmove(t->product + p * t->n, t->product + p * most, t->n * sizeof *t->product);
     return t->n >= OUTPUTS_MIN;
 }
@@ -259,7 +263,7 @@ size_t orders_suggest(struct bitcut_order to[SUGGESTED_ORDERS_MAX], const struct
     const size_t count = enough ? find_lanes(likely, &t, threads) : 0;
     for (size_t i = 0; i < count; i++) {
         const struct lanes l = { .lanes = likely[i].lanes, .chunk = likely[i].chunk };
-        if (lanes_correlate(c, l, &t, b->k, 1)) add_lengths(&all, likely[i], c, b->k);
+        if (lanes_correlate(c, l, &t, t.k, 1)) add_lengths(&all, likely[i], c, t.k);
     }
     hostfp_leave(&saved);
     free(c);

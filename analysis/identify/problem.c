@@ -44,7 +44,10 @@ uint32_t problem_c(const struct problem *q, size_t i, size_t j)
 static struct matrix nth(const struct matrix *x, size_t i)
 {
     struct matrix one = *x;
-    if (x->is_batch && x->count != 1) one.at += i * x->rows * x->cols;
+    if (x->is_batch && x->count != 1) {
+        one.at += i * x->rows * x->cols;
+        if (x->kept) one.kept += i * x->rows * (x->cols / 2);
+    }
     one.is_batch = false;
     return one;
 }
@@ -54,6 +57,7 @@ static struct matrix rows_from(const struct matrix *x, size_t from, size_t to)
 {
     struct matrix some = *x;
     some.at += from * x->cols;
+    if (x->kept) some.kept += from * (x->cols / 2);
     some.rows = to - from;
     return some;
 }

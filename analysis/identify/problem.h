@@ -78,6 +78,12 @@ size_t problem_m(const struct problem *q);
 size_t problem_n(const struct problem *q);
 size_t problem_k(const struct problem *q);
 
+/* The number of products of an output: k, or the kept elements of a row of a sparse A. */
+static inline size_t problem_products(const struct problem *q)
+{
+    return q->a.kept ? problem_k(q) / 2 : problem_k(q);
+}
+
 /* Whether a format contains all of these FP32 values; every format contains NaN. */
 bool format_has_all(const struct bitcut_format *format, const uint32_t *x, size_t count);
 
@@ -85,6 +91,12 @@ bool format_has_all(const struct bitcut_format *format, const uint32_t *x, size_
 uint32_t problem_element(const struct problem *q, enum bitcut_operand operand,
                          size_t line, size_t k);
 uint32_t problem_c(const struct problem *q, size_t i, size_t j);
+
+/* The positions of the kept elements of a row of a sparse A. */
+static inline const uint8_t *problem_kept(const struct problem *q, size_t row)
+{
+    return q->a.kept + row * (q->a.cols / 2);
+}
 
 /* The format of D if D has one; otherwise the first of bf16, f16 and f32 that contains
    every number of D. */

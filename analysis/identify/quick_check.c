@@ -127,10 +127,10 @@ enum bitcut_status quick_check_read(struct problem *q, uint64_t seed, struct fau
     struct problem best = *q;
     double least = INFINITY;
     bool fits = false;
-    const unsigned ways = problem_is_told(q) ? 0
-                          : q->of_groups     ? OF_B
-                          : q->of_k          ? OF_D
-                                             : 7;
+    const unsigned ways = problem_is_told(q) || q->a.kept ? 0
+                          : q->of_groups                  ? OF_B
+                          : q->of_k                       ? OF_D
+                                                          : 7;
     for (unsigned way = 0; way <= ways; way++) {
         struct problem now = *q;
         double error = NAN;

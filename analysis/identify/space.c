@@ -308,6 +308,7 @@ struct space explain_space_of(const struct block *b)
 {
     const struct problem *const q = b->q;
     struct space s = { .k = problem_k(q),
+                       .products = problem_products(q),
                        .n = problem_n(q),
                        .format = q->format,
                        .recipe = q->recipe,
@@ -321,6 +322,12 @@ struct space explain_space_of(const struct block *b)
     return s;
 }
 
+/* The fours of k of a sparse A that have any of these k. */
+static struct k_range whole_fours(struct k_range r)
+{
+    return (struct k_range){ r.first / 4 * 4, divide_up(r.end, 4) * 4 };
+}
+
 enum bitcut_status explain_space_make(struct space *to, const struct block *b,
                                       struct fault *f)
 {
@@ -332,11 +339,14 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
                 fault = LIST(struct kernel_fault_choice), lost = LIST(struct k_range);
     struct space s = explain_space_of(b);
     s.ranges = ranges;
-    for (size_t i = 0; i < ranges; i++) list_add(&lost, &range[i]);
+    for (size_t i = 0; i < ranges; i++) {
+        if (q->a.kept) range[i] = whole_fours(range[i]);
+        list_add(&lost, &range[i]);
+    }
     s.range = lost.at;
     add_units(&unit, q, s.told && has_blocks(s.told));
     add_parts(&parts);
-    add_orders(&order, s.k, s.format);
+    add_orders(&order, s.products, s.format);
     add_faults(&fault, &s, b);
     s.unit = unit.at, s.units = unit.count;
     s.parts = parts.at, s.parts_count = parts.count;

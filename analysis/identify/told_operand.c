@@ -40,8 +40,6 @@ enum bitcut_status problem_tell(struct problem *q, const struct bitcut_gemm *g,
             f, BITCUT_BAD_ARGUMENT,
             "explain takes zero points of A and B if A, B and D have integers, "
             "and no zero point of D");
-    if (g->sparsity)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "explain does not take a sparse A");
     if (!gemm_is_extended(g) && !scaled) return epilogue_check_operands(g, f);
     q->steps_told = *g->epilogue || g->start;
     q->scaling_told = g->scaling != BITCUT_SCALING_EPILOGUE;
@@ -52,7 +50,9 @@ enum bitcut_status problem_tell(struct problem *q, const struct bitcut_gemm *g,
     const enum bitcut_status status = gemm_check_operands(&told, f);
     if (status != BITCUT_OK) return status;
     epilogue_leave_amax(&told);
-    told.a = told.b = told.c = told.d = (struct bitcut_matrix){ .at = NULL };
+    told.a = told.b = told.c = told.d = told.positions =
+        (struct bitcut_matrix){ .at = NULL };
+    told.sparsity = BITCUT_DENSE; /* q->a has the positions */
     q->told = told;
     return BITCUT_OK;
 }

@@ -170,11 +170,14 @@ static enum bitcut_status try_correct(struct power_trial *to, const struct power
 /* --- one run ---------------------------------------------------------------------- */
 
 /* Some k that may be missing or added twice: one, a whole step, half of all, the
-   remainder after the last whole step. */
+   remainder after the last whole step.  Of a sparse A they are whole fours, two kept
+   elements each. */
 static void draw_ranges(struct power_run *run, const struct power_study *s,
                         uint64_t number)
 {
-    const size_t k = run->block.k, step = smaller((size_t)s->q->gemm->unit->k, k);
+    const size_t each = run->problem.a.kept ? 4 : 1, k = run->block.k / each,
+                 unit = (size_t)s->q->gemm->unit->k,
+                 step = smaller(each > 1 && unit > 1 ? unit / 2 : unit, k);
     struct rng r = rng_start(s->seed, stream_of("ranges of k", number));
     const size_t one = (size_t)rand_below(rng_bits(&r), k),
                  from = (size_t)rand_below(rng_bits(&r), k / step) * step;
@@ -182,6 +185,8 @@ static void draw_ranges(struct power_run *run, const struct power_study *s,
     run->range[1] = (struct k_range){ from, from + step };
     run->range[2] = (struct k_range){ 0, divide_up(k, 2) };
     run->range[3] = (struct k_range){ (k - 1) / step * step, k };
+    for (int i = 0; i < RANGES_MAX; i++)
+        run->range[i].first *= each, run->range[i].end *= each;
 }
 
 /* The whole problem as a block of a problem. */
@@ -219,6 +224,7 @@ static enum bitcut_status make_block(struct power_run *run, const struct power_s
     run->space = (struct space){ .range = run->range,
                                  .ranges = RANGES_MAX,
                                  .k = p->a.cols,
+                                 .products = p->a.kept ? p->a.cols / 2 : p->a.cols,
                                  .start = run->d[0],
                                  .format = matrix_format(&s->q->gemm->d),
                                  .recipe = s->q->gemm->recipe,

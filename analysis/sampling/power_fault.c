@@ -22,7 +22,7 @@ static bool high_otherwise(struct bitcut_gemm *g, struct rng *r)
 {
     struct gemm_plan plan;
     (void)r;
-    if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK) return false;
+    if (gemm_plan_on_values(&plan, g, NULL) != BITCUT_OK) return false;
     g->high = other_rounding(plan.split_a.part[0].rounding);
     return plan.split_a.part[0].format != &formats[FORMAT_F32];
 }
@@ -31,7 +31,7 @@ static bool low_otherwise(struct bitcut_gemm *g, struct rng *r)
 {
     struct gemm_plan plan;
     (void)r;
-    if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK || plan.split_a.parts < 2)
+    if (gemm_plan_on_values(&plan, g, NULL) != BITCUT_OK || plan.split_a.parts < 2)
         return false;
     g->low = other_rounding(split_low(&plan.split_a));
     return true;
@@ -41,7 +41,7 @@ static bool never_promoted(struct bitcut_gemm *g, struct rng *r)
 {
     struct gemm_plan plan;
     (void)r;
-    if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK || !plan.promote) return false;
+    if (gemm_plan_on_values(&plan, g, NULL) != BITCUT_OK || !plan.promote) return false;
     g->promote = 0;
     return true;
 }
@@ -228,6 +228,37 @@ static bool alpha_twice(struct gemm_data *p, struct bitcut_gemm *g, struct rng *
     return true;
 }
 
+static bool zero_a_ignored(struct gemm_data *p, struct bitcut_gemm *g, struct rng *r)
+{
+    (void)p, (void)r;
+    g->zero_a = 0;
+    return true;
+}
+
+static bool zero_b_ignored(struct gemm_data *p, struct bitcut_gemm *g, struct rng *r)
+{
+    (void)p, (void)r;
+    g->zero_b = 0;
+    return true;
+}
+
+static bool zeros_exchanged(struct gemm_data *p, struct bitcut_gemm *g, struct rng *r)
+{
+    const int32_t a = g->zero_a;
+    (void)p, (void)r;
+    g->zero_a = g->zero_b;
+    g->zero_b = a;
+    return true;
+}
+
+static bool zeros_added(struct gemm_data *p, struct bitcut_gemm *g, struct rng *r)
+{
+    (void)p, (void)r;
+    g->zero_a = -g->zero_a; /* at most 2^22 */
+    g->zero_b = -g->zero_b;
+    return true;
+}
+
 /* Saturates at the largest value of e4m3fnuz. */
 static bool saturated_at_240(struct gemm_data *p, struct bitcut_gemm *g, struct rng *r)
 {
@@ -267,7 +298,7 @@ static bool stale_padding(struct gemm_data *p, struct bitcut_gemm *g, struct rng
 {
     struct gemm_plan plan;
     (void)r;
-    if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK) return false;
+    if (p->a.kept || gemm_plan_on_values(&plan, g, NULL) != BITCUT_OK) return false;
     const size_t k = p->a.cols, step = (size_t)plan.k_step,
                  more = (step - k % step) % step, after = k + more;
     return more && k > step &&
@@ -329,6 +360,18 @@ static const struct power_fault more_faults[] = {
     { .name = "alpha applied twice",
       .what = "alpha is applied twice",
       .mislead = alpha_twice },
+    { .name = "zero point of A ignored",
+      .what = "the zero point of A is ignored",
+      .mislead = zero_a_ignored },
+    { .name = "zero point of B ignored",
+      .what = "the zero point of B is ignored",
+      .mislead = zero_b_ignored },
+    { .name = "zero points exchanged",
+      .what = "the zero points of A and B are exchanged",
+      .mislead = zeros_exchanged },
+    { .name = "zero points added",
+      .what = "the zero points of A and B are added instead of subtracted",
+      .mislead = zeros_added },
     { .name = "saturated at 240",
       .what = "a D in e4m3 saturates at 240, the largest value of e4m3fnuz, not at 448",
       .mislead = saturated_at_240 },
@@ -357,7 +400,7 @@ static bool make_plan(struct candidate *x, const struct bitcut_gemm *g,
     candidate_clean(x, s);
     x->gemm = *g;
     x->unit = *g->unit;
-    return gemm_plan_on_unit(&x->plan, &x->gemm, NULL) == BITCUT_OK;
+    return gemm_plan_on_values(&x->plan, &x->gemm, NULL) == BITCUT_OK;
 }
 
 /* A fault of this kind. */
@@ -368,7 +411,7 @@ static bool make_kind(struct candidate *x, const struct kernel_fault *d, int kin
     x->gemm = *g;
     x->unit = *g->unit;
     return (!d->vary || d->vary(x, s, kind)) &&
-           gemm_plan_on_unit(&x->plan, &x->gemm, NULL) == BITCUT_OK &&
+           gemm_plan_on_values(&x->plan, &x->gemm, NULL) == BITCUT_OK &&
            (!d->alter || d->alter(x, s, kind));
 }
 

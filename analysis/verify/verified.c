@@ -183,11 +183,7 @@ static void d_next(char *text, size_t size, const void *answer)
     const struct brief_explanation *const why = &v->explained;
     const enum diagnosis_level level = why->faulty ? DIAGNOSIS_FAULT : why->level;
     if (!v->found.differ) return;
-    if (v->gemm.gemm.gemm->sparsity)
-        text_add(text, size,
-                 "try another --order or --unit, whose bits may differ in a correct "
-                 "kernel; bitcut tolerance -d checks the errors");
-    else if (level == DIAGNOSIS_NONE)
+    if (level == DIAGNOSIS_NONE)
         text_add(text, size,
                  "bitcut explain says whether another order of k is enough for this "
                  "difference; bitcut tolerance -d checks the errors");

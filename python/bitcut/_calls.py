@@ -1111,7 +1111,7 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
              seed: seed that chooses the sample
              threads: number of threads; 0: one for each processor
              given: c, alpha, beta, bias, factors, scale_d, clamp, epilogue, start, scaling, offsets,
-                 offsets_k, formats and copy, as in gemm()
+                 offsets_k, sparse_a, positions_a, formats and copy, as in gemm()
     Returns: Explanation, true if a hypothesis gives every output that was compared
     Raises:  BadArgument: a shape or a name does not fit
              Unsupported: the recipe does not run on this unit

@@ -3,6 +3,7 @@
    (tests/emu/gemm_problem.h) for random recipes, units, orders, epilogues and forms of A;
    batches, groups, layouts and integers with single GEMMs; metrics; refusals. */
 #include "lib/number/bits.h"
+#include "lib/number/elementary.h"
 #include "tests/emu/gemm_problem.h"
 #include "tests/test.h"
 
@@ -439,6 +440,65 @@ START_TEST(metrics_of_outputs)
 }
 END_TEST
 
+/* Integers that are made FP32: metrics, bounds and limits are those of the dense A whose
+   other elements are 0, because sums of integers are exact in any order. */
+START_TEST(values_of_integers)
+{
+    static const struct {
+        const char *unit;
+        int a, b;
+    } units_of[] = { { "ampere/mma.m16n8k32.s32.s8", -128, -128 },
+                     { "ampere/mma.m16n8k32.s32.u8.s8", 0, -128 },
+                     { "amx/tdpbusd.m16n16k64.s32.u8.s8", 0, -128 } };
+    uint64_t rng = test_seed() + 8;
+    for (int turn = test_cases(6, 60); turn; turn--) {
+        const int u = turn % 3;
+        uint32_t a[M * K], dense[M * K], b[K * N], d[M * N], e[M * N];
+        uint8_t at[M * K / 2];
+        const float scale = 0.37f;
+        struct bitcut_tolerance_options how = { .size = sizeof how, .runs = 20 };
+        struct bitcut_tolerances limits = { .size = sizeof limits };
+        struct bitcut_tolerance_verdict said = { .size = sizeof said };
+        double one[METRIC_COUNT], two[METRIC_COUNT];
+        for (size_t i = 0; i < M * K; i++)
+            a[i] = f32_of_double(test_between(&rng, units_of[u].a, units_of[u].a + 255));
+        for (size_t i = 0; i < K * N; i++)
+            b[i] = f32_of_double(test_between(&rng, units_of[u].b, units_of[u].b + 255));
+        memset(dense, 0, sizeof dense);
+        for (size_t q = 0; q < M * K / 4; q++) {
+            at[2 * q] = (uint8_t)test_between(&rng, 0, 2);
+            at[2 * q + 1] = (uint8_t)test_between(&rng, at[2 * q] + 1, 3);
+            for (int p = 0; p < 2; p++)
+                dense[4 * q + at[2 * q + p]] = a[4 * q + at[2 * q + p]];
+        }
+        struct bitcut_gemm g = gemm_of(&recipes[RECIPE_PLAIN], unit_find(units_of[u].unit, NULL)), h;
+        gemm_set_dense(&g, d, M, N, K, dense, b, NULL);
+        memcpy(g.epilogue, (unsigned char[]){ BITCUT_STEP_FLOAT, BITCUT_STEP_SCALE_D, 0 }, 3);
+        memcpy(&g.scale_d, &scale, sizeof g.scale_d);
+        h = g;
+        gemm_set_dense(&h, e, M, N, K, a, b, NULL);
+        h.sparsity = BITCUT_SPARSE_A;
+        h.positions = (struct bitcut_matrix){ .at = at, .format = &formats[FORMAT_U8] };
+        ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, NULL), BITCUT_OK);
+        ck_assert_int_eq(bitcut_gemm(NULL, &h, 1, NULL), BITCUT_OK);
+        ck_assert_mem_eq(d, e, sizeof d);
+        d[turn % (M * N)] = e[turn % (M * N)] ^= turn % 2 ? 0 : 0x4000;
+        ck_assert_int_eq(bitcut_gemm_judge(one, METRIC_COUNT, &g, 0, 1, NULL), BITCUT_OK);
+        ck_assert_int_eq(bitcut_gemm_judge(two, METRIC_COUNT, &h, 0, 1, NULL), BITCUT_OK);
+        ck_assert_mem_eq(one, two, sizeof one);
+        for (size_t p = 0; bitcut_bound_name(p); p++) {
+            double x[M * N], y[M * N];
+            const enum bitcut_status s = bitcut_bound(x, &g, 0, bitcut_bound_name(p), 1, NULL);
+            ck_assert_int_eq(bitcut_bound(y, &h, 0, bitcut_bound_name(p), 1, NULL), s);
+            if (s == BITCUT_OK) ck_assert_mem_eq(x, y, sizeof x);
+        }
+        ck_assert_int_eq(bitcut_tolerance(&limits, &h, &how, 1, NULL), BITCUT_OK);
+        ck_assert_int_eq(bitcut_tolerance_judge(&said, &limits, &h, NULL, 1, NULL), BITCUT_OK);
+        ck_assert_int_eq(said.accepted, turn % 2);
+    }
+}
+END_TEST
+
 /* --- refusals ------------------------------------------------------------------------- */
 
 /* What a GEMM is refused with. */
@@ -502,12 +562,10 @@ START_TEST(refusals)
     REFUSED(g, "zero points cannot be combined with a sparse A");
     ck_assert_int_eq(bitcut_advise(NULL, NULL, &x.g, NULL, 1, why), BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(why, "advise does not take a sparse A");
-    ck_assert_int_eq(bitcut_explain(NULL, NULL, &x.g, NULL, 1, why), BITCUT_BAD_ARGUMENT);
-    ck_assert_str_eq(why, "explain does not take a sparse A");
     ck_assert_int_eq(bitcut_budget(NULL, 0, &x.g, 0, 1, why), BITCUT_BAD_ARGUMENT);
-    ck_assert_str_eq(why, "only gemm, verify, judge, bound and tolerance take a sparse A");
+    ck_assert_str_eq(why, "only gemm, verify, explain, judge, bound and tolerance take a sparse A");
 }
 END_TEST
 
-TEST_MAIN("sparse GEMMs", recipes_on_units, batches, groups, layouts, integers,
+TEST_MAIN("sparse GEMMs", values_of_integers, recipes_on_units, batches, groups, layouts, integers,
           special_values, metrics_of_outputs, refusals)
