@@ -114,6 +114,25 @@ static void add_recipe(struct arithmetics *to, const struct space *s,
     }
 }
 
+/* Recipes of two parts with parts that are rounded by other rules. */
+static void add_roundings(struct arithmetics *to, const struct space *s,
+                          const struct problem *q)
+{
+    static const int by[] = { ROUND_RN, ROUND_RZ };
+    for (const struct bitcut_recipe *r = recipes; r->name; r++)
+        for (int i = 0; i < 4; i++) {
+            struct candidate x;
+            if (!r->split || r->split->parts != 2 || (q->recipe && q->recipe != r))
+                continue;
+            candidate_clean(&x, s);
+            x.gemm.recipe = r;
+            x.gemm.high = &roundings[by[i / 2]];
+            x.gemm.low = &roundings[by[i % 2]];
+            if (plan(&x, q) && x.plan.terms > 1 && is_new(to, &x))
+                add(to, ARITHMETIC_PARTS, &x);
+        }
+}
+
 static bool takes(const struct bitcut_recipe *r, const struct bitcut_split *split)
 {
     return split->parts > 1 && split->parts == r->split->parts &&
@@ -242,6 +261,7 @@ enum bitcut_status arithmetics_make(struct arithmetics *to, const struct space *
     add_rounded(to, &exact, ARITHMETIC_ROUNDED);
     add_recipes(to, s, b->q, ARITHMETIC_SPLIT);
     add_recipes(to, s, b->q, ARITHMETIC_OTHER);
+    add_roundings(to, s, b->q);
     add_rounded(to, &exact, ARITHMETIC_ONE);
     for (size_t i = 0; i < to->count && made; i++) made = make_sums(&to->at[i], b);
     if (made && add_quantized(to, &exact, b)) return BITCUT_OK;
@@ -289,6 +309,7 @@ void arithmetic_describe(char *text, size_t size, const struct arithmetic *a)
     case ARITHMETIC_SPLIT:
     case ARITHMETIC_TERMS:
     case ARITHMETIC_OTHER:
+    case ARITHMETIC_PARTS:
         split_label(split, sizeof split, &a->x.plan.split_a);
         text_add(text, size, "%d products of the parts of split %s, as in recipe %s",
                  a->x.plan.terms, split, a->x.gemm.recipe->name);

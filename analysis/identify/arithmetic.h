@@ -12,6 +12,7 @@ enum arithmetic_kind {
     ARITHMETIC_SPLIT,     /* the products of parts of a recipe                         */
     ARITHMETIC_TERMS,     /* the same with the product of low parts, or without it      */
     ARITHMETIC_OTHER,     /* the products of a recipe with the parts of another split  */
+    ARITHMETIC_PARTS,     /* the same with parts that are rounded by another rule      */
     ARITHMETIC_QUANTIZED, /* both operands are quantized: only the sums have the values */
     ARITHMETIC_ONE        /* one operand is rounded                                    */
 };
@@ -23,7 +24,7 @@ struct arithmetic {
     struct part_sums sums; /* of all outputs of a block, for all pairs of parts */
 };
 
-enum { ARITHMETICS_MAX = 128 };
+enum { ARITHMETICS_MAX = 192 };
 
 struct arithmetics {
     struct arithmetic at[ARITHMETICS_MAX];

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/identify/diagnosis.h"
 
+#include "analysis/identify/diagnosis_name.h"
 #include "analysis/identify/diagnosis_place.h"
+#include "analysis/identify/difference.h"
+#include "analysis/identify/short_sums.h"
 #include "lib/base/size.h"
 #include "lib/base/stats.h"
 #include "lib/base/text.h"
@@ -24,6 +27,7 @@ enum {
     SIDE_MAX = 32,
     FEW = 3, /* rows and columns on which expensive guesses are tried first */
     FEW_KEPT = 24,
+    MASKED_FEW = 12,
     FITTED = 16, /* rows and columns on which ranges of k are fitted */
     PORTED = 4,  /* guesses whose faults are tried with every arithmetic */
     EXTENDED = 4 /* guesses to which another fault is added */
@@ -35,6 +39,8 @@ struct diagnosing {
     struct guesses few;         /* with scores of the first rows and columns only      */
     uint64_t seed;
     const struct progress *progress;
+    bool
+        masked; /* some outputs are left out, so the first rows and columns show little */
     bool failed; /* no memory */
 };
 
@@ -49,7 +55,7 @@ static void try_quick(struct diagnosing *x, const struct guess *g)
 
 static void try_few(struct diagnosing *x, struct guess g)
 {
-    if (!guess_try_few(&g, &x->e, FEW)) x->failed = true;
+    if (!guess_try_few(&g, &x->e, x->masked ? MASKED_FEW : FEW)) x->failed = true;
     g.rest = NULL;
     if (isfinite(g.score)) guesses_keep(&x->few, &g);
 }
@@ -98,19 +104,6 @@ static void add_faults(struct diagnosing *x, const struct guess *base)
 
 /* --- ranges of k ------------------------------------------------------------------ */
 
-/* What D of an output changes if its sum changes by 1. */
-static double slope(const struct residuals *e, const struct candidate *c, size_t at)
-{
-    const struct exact_output none = { 0, 0 }, one = { 1, 0 };
-    const size_t i = at / e->b.cols, j = at % e->b.cols;
-    if (!e->b.own)
-        return value_of_float(candidate_finish(c, F32_ONE, 0)) -
-               value_of_float(candidate_finish(c, 0, 0));
-    const struct epilogue_values told = part_told(&e->b, c);
-    return epilogue_exact(&told, one, i, j).value -
-           epilogue_exact(&told, none, i, j).value;
-}
-
 /* The residual of a guess before alpha, and weights, of the outputs of m. */
 static bool unscale(double *residual, double *weight, const struct part_matrices *m,
                     const struct residuals *e, const struct candidate *c,
@@ -119,7 +112,7 @@ static bool unscale(double *residual, double *weight, const struct part_matrices
     bool any = false;
     for (size_t i = 0; i < m->rows * m->cols; i++) {
         const size_t at = i / m->cols * e->b.cols + i % m->cols;
-        const double by = slope(e, c, at), l = e->level[at] / by;
+        const double by = guess_slope(e, c, at), l = e->level[at] / by;
         residual[i] = weight[i] = 0;
         if (isnan(e->level[at]) || by == 0 || !isfinite(g->rest[at])) continue;
         residual[i] = g->rest[at] / by;
@@ -135,13 +128,14 @@ static size_t fit_effects(struct k_effect *to, struct diagnosing *x,
                           const struct guess *base, const struct candidate *c)
 {
     const struct part_matrices *const all = guess_parts(&x->e, c);
-    double residual[FITTED * FITTED], weight[FITTED * FITTED];
+    double residual[SIDE_MAX * SIDE_MAX], weight[SIDE_MAX * SIDE_MAX];
+    const size_t side = x->masked ? SIDE_MAX : FITTED;
     size_t count = 0;
     if (!all) count = SIZE_MAX;
     else {
         struct part_matrices m = *all;
-        m.rows = smaller(m.rows, FITTED);
-        m.cols = smaller(m.cols, FITTED);
+        m.rows = smaller(m.rows, side);
+        m.cols = smaller(m.cols, side);
         if (unscale(residual, weight, &m, &x->e, c, base))
             count = k_effects_fit(to, &m, c, residual, weight);
     }
@@ -201,7 +195,7 @@ static void one_fault(struct diagnosing *x)
     for (size_t i = 0; i < x->e.arithmetics.count && !x->failed; i++) {
         const enum arithmetic_kind kind = x->e.arithmetics.at[i].kind;
         struct guess g = alone(x, i);
-        if (kind != ARITHMETIC_ONE) add_faults(x, &g);
+        if (kind != ARITHMETIC_ONE && kind != ARITHMETIC_PARTS) add_faults(x, &g);
         if (is_fitted(x, i)) add_effects(x, &g);
         free(g.rest);
     }
@@ -315,6 +309,18 @@ static bool is_at_level(const struct diagnosing *x, const struct guess *g)
     return g->spread <= spread * hypot(1, more) && (g->outside <= outside || more > 1);
 }
 
+/* Whether faults account for nearly all of the distance.  Then what remains may be as
+   large as in sums that are truncated. */
+static bool is_nearly_all(const struct diagnosing *x, const struct guess *g)
+{
+    static const double spread = 1.8, times = 50, outside = 0.1;
+    const struct guess *const plain = cheapest(x, &x->plain);
+    const struct rounding_level *const l = &x->e.rounding;
+    return g->parts && plain && plain->spread > times * g->spread && l->nearest > 0 &&
+           g->spread <= spread * hypot(1, l->toward_zero_spread / l->nearest) &&
+           g->outside <= outside;
+}
+
 /* The best guess: without a fault, if that is at the level and a fault does not make the
    distance clearly smaller. */
 static const struct guess *better(const struct diagnosing *x)
@@ -362,83 +368,14 @@ static double level_of(const struct residuals *e)
     return 0.6745 * median_error(e, e->level, 0);
 }
 
-static void name_part(struct diagnosed_fault *to, const struct diagnosing *x,
-                      const struct guess *g, int i)
+/* The simplest guess that most outputs are near: without a fault, or else with faults. */
+static const struct guess *of_most(const struct diagnosing *x)
 {
-    const struct kernel_fault_choice c = g->part[i].fault;
-    struct candidate all;
-    guess_candidate(&all, &x->e, g);
-    *to = (struct diagnosed_fault){ .name = c.row ? c.row->name
-                                                  : g->part[i].effect.row->name };
-    if (!c.row) {
-        k_effect_describe(to->what, sizeof to->what, &g->part[i].effect, &all);
-        to->k_first = g->part[i].effect.range.first;
-        to->k_end = g->part[i].effect.range.end;
-    } else if (c.row->describe)
-        c.row->describe(to->what, sizeof to->what, &all, &x->e.s, c.kind);
-    else snprintf(to->what, sizeof to->what, "%s", c.row->what);
-}
-
-/* The faults of a guess in words; of rounded operands, what became of them. */
-static void describe_guess(char *text, size_t size, const struct diagnosing *x,
-                           const struct guess *g)
-{
-    if (!g->parts) arithmetic_describe(text, size, &x->e.arithmetics.at[g->arithmetic]);
-    for (int i = 0; i < g->parts; i++) {
-        struct diagnosed_fault one;
-        name_part(&one, x, g, i);
-        text_add(text, size, "%s%s", i ? ", and " : "", one.what);
-    }
-}
-
-/* Whether another fault says the same in fewer words: a range of all k; a product that is
-   scaled until it vanishes. */
-static bool is_circuitous(const struct diagnosing *x, const struct guess *g)
-{
-    bool any = false;
-    for (int i = 0; i < g->parts; i++) {
-        const struct guessed *const part = &g->part[i];
-        any |= part->fault.row
-                   ? part->fault.row->of_residual
-                   : !part->effect.range.first && part->effect.range.end == x->e.b.k;
-    }
-    return any;
-}
-
-/* Other guesses with the same results, each once. */
-static void add_same_of(struct diagnosis *to, const struct diagnosing *x,
-                        const struct guess *best, const struct guesses *of)
-{
-    char own[DIAGNOSIS_TEXT_MAX] = "";
-    describe_guess(own, sizeof own, x, best);
-    for (size_t i = 0; i < of->count && to->sames < DIAGNOSED_SAME_MAX; i++) {
-        const struct guess *const g = &of->at[i];
-        char text[DIAGNOSIS_TEXT_MAX] = "";
-        if (g == best || g->parts > best->parts || is_circuitous(x, g) ||
-            !guesses_are_same(&x->e, best, g))
-            continue;
-        describe_guess(text, sizeof text, x, g);
-        bool known = !strcmp(text, own);
-        for (size_t j = 0; j < to->sames; j++) known |= !strcmp(text, to->same[j]);
-        if (!known && *text) strcpy(to->same[to->sames++], text);
-    }
-}
-
-static void add_same(struct diagnosis *to, const struct diagnosing *x,
-                     const struct guess *best)
-{
-    add_same_of(to, x, best, &x->best);
-    add_same_of(to, x, best, &x->plain);
-}
-
-static void name_guess(struct diagnosis *to, const struct diagnosing *x,
-                       const struct guess *g)
-{
-    to->level = g->parts ? DIAGNOSIS_FAULT : DIAGNOSIS_OPERANDS;
-    arithmetic_describe(to->operands, sizeof to->operands,
-                        &x->e.arithmetics.at[g->arithmetic]);
-    for (int i = 0; i < g->parts; i++) name_part(&to->fault[to->faults++], x, g, i);
-    add_same(to, x, g);
+    static const double most = 0.7, spread = 1.8;
+    const struct guess *const g[] = { cheapest(x, &x->plain), cheapest(x, &x->best) };
+    for (int i = 0; i < 2; i++)
+        if (g[i] && g[i]->spread <= spread && g[i]->outside <= most) return g[i];
+    return NULL;
 }
 
 static void conclude(struct diagnosis *to, struct diagnosing *x)
@@ -457,28 +394,29 @@ static void conclude(struct diagnosis *to, struct diagnosing *x)
         to->level = DIAGNOSIS_ROUNDING;
         to->after = to->before;
         to->toward_zero = exact.cut;
-    } else if (is_at_level(x, g)) name_guess(to, x, g);
+    } else if (is_at_level(x, g) || is_nearly_all(x, g))
+        diagnosis_name(to, &x->e, g, &x->best, &x->plain);
     free(exact.rest);
-}
-
-/* The simplest guess that most outputs are near: without a fault, or else with faults. */
-static const struct guess *of_most(const struct diagnosing *x)
-{
-    static const double most = 0.7, spread = 1.8;
-    const struct guess *const g[] = { cheapest(x, &x->plain), cheapest(x, &x->best) };
-    for (int i = 0; i < 2; i++)
-        if (g[i] && g[i]->spread <= spread && g[i]->outside <= most) return g[i];
-    return NULL;
+    const struct guess *const plain = cheapest(x, &x->plain);
+    if (to->level != DIAGNOSIS_UNEXPLAINED) short_sums_add_store(to, &x->e);
+    else if (plain && !of_most(x) && short_sums_name(to, &x->e, plain))
+        to->after = median_error(&x->e, plain->rest, plain->cut);
 }
 
 static bool is_done(const struct diagnosing *x)
 {
-    return is_at_level(x, better(x)) || x->failed || progress_stopped(x->progress);
+    return is_at_level(x, better(x)) || is_nearly_all(x, better(x)) || x->failed ||
+           progress_stopped(x->progress);
 }
 
 static void diagnose(struct diagnosing *x)
 {
     without_fault(x);
+    if (!x->failed && residuals_undo_truncation(&x->e, &x->plain)) {
+        guesses_clear(&x->plain);
+        without_fault(x);
+    }
+    if (!x->failed) guesses_find_start(&x->e, &x->plain);
     if (!x->failed) one_fault(x);
     if (!is_done(x)) port(x);
     for (int parts = 1; parts < GUESS_FAULTS_MAX && !is_done(x) && !of_most(x); parts++) {
@@ -505,10 +443,39 @@ static enum bitcut_status sample(struct block *to, const struct problem *q,
     return block_take(to, q, row, rows, col, cols, f);
 }
 
-static enum bitcut_status diagnose_region(struct diagnosis *to, const struct problem *q,
-                                          struct diagnosis_region r, bool all,
-                                          uint64_t seed, const struct progress *progress,
-                                          struct fault *f);
+/* Which outputs of a block are diagnosed; the others are right. */
+struct taken {
+    const struct residuals *e; /* those that are far from `near` */
+    const struct guess *near;
+};
+
+static enum bitcut_status diagnose_block(struct diagnosis *to, struct block *b,
+                                         const struct taken *only, bool all,
+                                         uint64_t seed, const struct progress *progress,
+                                         struct fault *f);
+
+/* Diagnose the outputs that are far from a guess: those of the sample, if they are many
+   and the region of the others has right ones as well; or some of the region. */
+static enum bitcut_status diagnose_outside(struct diagnosis *to, struct diagnosing *x,
+                                           const struct guess *g,
+                                           const struct diagnosed_place *p,
+                                           struct fault *f)
+{
+    enum { MANY = 24 };
+    const struct block *const own = &x->e.b;
+    const struct taken only = { &x->e, g };
+    const bool scattered = !p->filled && p->outside >= MANY;
+    struct block b;
+    const enum bitcut_status status =
+        scattered
+            ? block_take(&b, own->q, own->row, own->rows, own->col, own->cols, f)
+            : sample(&b, own->q,
+                     (struct diagnosis_region){ p->row, p->row_end, p->col, p->col_end },
+                     x->seed, f);
+    return status == BITCUT_OK ? diagnose_block(to, &b, scattered ? &only : NULL, false,
+                                                x->seed, x->progress, f)
+                               : status;
+}
 
 /* Diagnose the outputs that are far from a guess that most outputs are near. */
 static enum bitcut_status conclude_outside(struct diagnosis *to, struct diagnosing *x,
@@ -523,22 +490,30 @@ static enum bitcut_status conclude_outside(struct diagnosis *to, struct diagnosi
     arithmetic_describe(to->operands, sizeof to->operands,
                         &x->e.arithmetics.at[g->arithmetic]);
     diagnosis_place_describe_region(to->place, sizeof to->place, &p);
-    if (p.moved || p.constant) {
+    if (!p.moved && !p.constant && p.outside)
+        status = diagnose_outside(&rest, x, g, &p, f);
+    if (status != BITCUT_OK) return status;
+    const bool right =
+        rest.level == DIAGNOSIS_ROUNDING || rest.level == DIAGNOSIS_OPERANDS;
+    if (g->parts && right) {
+        const struct block *const b = &x->e.b;
+        diagnosis_name(to, &x->e, g, &x->best, &x->plain);
+        to->outside = x->e.finite - p.outside;
+        snprintf(to->place, sizeof to->place, "most outputs of ");
+        region_describe(to->place, sizeof to->place, b->row[0], b->row[b->rows - 1] + 1,
+                        b->col[0], b->col[b->cols - 1] + 1);
+    } else if (rest.level == DIAGNOSIS_FAULT) {
+        to->level = rest.level;
+        to->faults = rest.faults;
+        memcpy(to->fault, rest.fault, sizeof rest.fault);
+        to->sames = rest.sames;
+        memcpy(to->same, rest.same, sizeof rest.same);
+    } else if (p.moved || p.constant || p.foreign) {
         struct diagnosed_fault *const fault = &to->fault[to->faults++];
         fault->name = p.moved ? "moved" : "not written";
         diagnosis_place_describe(fault->what, sizeof fault->what, &p);
         to->level = DIAGNOSIS_FAULT;
-    } else if (p.outside)
-        status = diagnose_region(
-            &rest, x->e.b.q,
-            (struct diagnosis_region){ p.row, p.row_end, p.col, p.col_end }, false,
-            x->seed, x->progress, f);
-    if (status != BITCUT_OK || rest.level != DIAGNOSIS_FAULT) return status;
-    to->level = rest.level;
-    to->faults = rest.faults;
-    memcpy(to->fault, rest.fault, sizeof rest.fault);
-    to->sames = rest.sames;
-    memcpy(to->same, rest.same, sizeof rest.same);
+    }
     return status;
 }
 
@@ -554,21 +529,36 @@ static enum bitcut_status conclude_all(struct diagnosis *to, struct diagnosing *
     return g ? conclude_outside(to, x, g, f) : BITCUT_OK;
 }
 
-/* Diagnose a region; `all`: and a part of it, if that alone is far from the rest. */
-static enum bitcut_status diagnose_region(struct diagnosis *to, const struct problem *q,
-                                          struct diagnosis_region r, bool all,
-                                          uint64_t seed, const struct progress *progress,
-                                          struct fault *f)
+/* Leave out the outputs that are not taken. */
+static void mask(struct diagnosing *x, const struct taken *only)
+{
+    x->masked = true;
+    for (size_t at = 0; at < x->e.outputs; at++)
+        if (!isnan(x->e.level[at]) &&
+            !diagnosis_place_is_outside(only->e, only->near, at)) {
+            x->e.level[at] = NAN;
+            x->e.finite--;
+        }
+}
+
+/* Diagnose a block, which becomes its own; `all`: and a part of it, if that alone is far
+   from the rest. */
+static enum bitcut_status diagnose_block(struct diagnosis *to, struct block *b,
+                                         const struct taken *only, bool all,
+                                         uint64_t seed, const struct progress *progress,
+                                         struct fault *f)
 {
     struct diagnosing *const x = calloc(1, sizeof *x);
-    struct block b;
-    if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    if (!x) {
+        block_clear(b);
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    }
     x->progress = progress;
     x->seed = seed;
     *to = (struct diagnosis){ .level = DIAGNOSIS_NONE };
-    enum bitcut_status status = sample(&b, q, r, seed, f);
-    if (status == BITCUT_OK) status = residuals_make(&x->e, &b, seed, f);
+    enum bitcut_status status = residuals_make(&x->e, b, seed, f);
     if (status == BITCUT_OK) {
+        if (only) mask(x, only);
         if (x->e.finite) diagnose(x);
         status = conclude_all(to, x, all, f);
         residuals_clear(&x->e);
@@ -577,6 +567,19 @@ static enum bitcut_status diagnose_region(struct diagnosis *to, const struct pro
     guesses_clear(&x->best);
     free(x);
     return status;
+}
+
+/* Diagnose some outputs of a region. */
+static enum bitcut_status diagnose_region(struct diagnosis *to, const struct problem *q,
+                                          struct diagnosis_region r, bool all,
+                                          uint64_t seed, const struct progress *progress,
+                                          struct fault *f)
+{
+    struct block b;
+    *to = (struct diagnosis){ .level = DIAGNOSIS_NONE };
+    const enum bitcut_status status = sample(&b, q, r, seed, f);
+    return status == BITCUT_OK ? diagnose_block(to, &b, NULL, all, seed, progress, f)
+                               : status;
 }
 
 enum bitcut_status diagnosis_find(struct diagnosis *to, const struct problem *q,

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool is_outside(const struct residuals *e, const struct guess *g, size_t at)
+bool diagnosis_place_is_outside(const struct residuals *e, const struct guess *g,
+                                size_t at)
 {
     return !isnan(e->level[at]) &&
            !(fabs(g->rest[at] - g->cut * e->cut[at]) < OUTSIDE * e->level[at]);
@@ -25,7 +26,7 @@ static void find_region(struct diagnosed_place *to, const struct residuals *e,
     *to = (struct diagnosed_place){ .row = SIZE_MAX, .col = SIZE_MAX, .constant = true };
     for (size_t at = 0; at < e->outputs; at++) {
         const size_t row = b->row[at / b->cols], col = b->col[at % b->cols];
-        if (!is_outside(e, g, at)) continue;
+        if (!diagnosis_place_is_outside(e, g, at)) continue;
         if (!to->outside++) to->value = b->d[at];
         to->constant &= b->d[at] == to->value;
         to->row = smaller(to->row, row);
@@ -36,7 +37,7 @@ static void find_region(struct diagnosed_place *to, const struct residuals *e,
     for (size_t at = 0; at < e->outputs; at++) {
         const size_t row = b->row[at / b->cols], col = b->col[at % b->cols];
         inside += row >= to->row && row < to->row_end && col >= to->col &&
-                  col < to->col_end && !is_outside(e, g, at);
+                  col < to->col_end && !diagnosis_place_is_outside(e, g, at);
     }
     to->filled = to->outside && !inside;
 }
@@ -83,7 +84,7 @@ static size_t count_shift(const struct residuals *e, const struct guess *g,
 {
     size_t count = 0;
     for (size_t at = 0; at < e->outputs; at++)
-        count += is_outside(e, g, at) &&
+        count += diagnosis_place_is_outside(e, g, at) &&
                  has_shift(e->b.q, e->b.row[at / e->b.cols], e->b.col[at % e->b.cols], s);
     return count;
 }
@@ -95,7 +96,7 @@ static void find_moved(struct diagnosed_place *to, const struct residuals *e,
     struct shift *const shift = memory_allocate(SHIFTS_MAX, sizeof *shift);
     size_t tried = 0;
     for (size_t at = 0; shift && at < e->outputs && tried < TRIED && !to->moved; at++) {
-        if (!is_outside(e, g, at)) continue;
+        if (!diagnosis_place_is_outside(e, g, at)) continue;
         tried++;
         const size_t count = find_shifts(shift, e->b.q, e->b.row[at / e->b.cols],
                                          e->b.col[at % e->b.cols]);
@@ -108,12 +109,32 @@ static void find_moved(struct diagnosed_place *to, const struct residuals *e,
     free(shift);
 }
 
+/* Whether these outputs, many enough, do not correlate with the exact ones. */
+static bool are_foreign(const struct residuals *e, const struct guess *g)
+{
+    enum { MANY = 32 };
+    static const double deviations = 2.5;
+    double both = 0, of_d = 0, of_exact = 0, count = 0;
+    for (size_t at = 0; at < e->outputs; at++) {
+        const double d = value_of_float(e->b.d[at]) / e->size[at],
+                     exact = e->exact[at] / e->size[at];
+        if (!diagnosis_place_is_outside(e, g, at) || !isfinite(d)) continue;
+        both += d * exact;
+        of_d += d * d;
+        of_exact += exact * exact;
+        count++;
+    }
+    return count >= MANY &&
+           both * both * count < deviations * deviations * of_d * of_exact;
+}
+
 void diagnosis_place_find(struct diagnosed_place *to, const struct residuals *e,
                           const struct guess *g)
 {
     find_region(to, e, g);
     to->constant &= to->outside >= FEWEST;
     if (to->outside >= FEWEST && !to->constant) find_moved(to, e, g);
+    to->foreign = !to->constant && !to->moved && are_foreign(e, g);
 }
 
 /* --- words ------------------------------------------------------------------------ */
@@ -128,6 +149,10 @@ void diagnosis_place_describe(char *text, size_t size, const struct diagnosed_pl
                  "they hold the results of outputs %td rows and %td columns "
                  "further",
                  p->down, p->right);
+    else if (p->foreign)
+        text_add(text, size,
+                 "they are unrelated to the product, as if they were not "
+                 "written");
 }
 
 void diagnosis_place_describe_region(char *text, size_t size,

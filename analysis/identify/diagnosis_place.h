@@ -15,11 +15,16 @@ struct diagnosed_place {
     bool moved; /* D has their values `down` rows and `right`
                    columns away                                */
     ptrdiff_t down, right;
+    bool foreign; /* their values are unrelated to the product */
 };
 
 /* Find the place of the outputs that are at least OUTSIDE levels away from a guess. */
 void diagnosis_place_find(struct diagnosed_place *to, const struct residuals *e,
                           const struct guess *g);
+
+/* Whether an output is one of them. */
+bool diagnosis_place_is_outside(const struct residuals *e, const struct guess *g,
+                                size_t at);
 
 /* Append what is known of the values of these outputs, if anything is; and where they
    are, such as "rows 0 to 15, columns 16 to 31". */

@@ -149,7 +149,7 @@ bool explain_names_nearest(const struct explanation *e);
 void explain_describe(char text[SENTENCE_MAX], const struct explanation *e);
 
 /* The name of the fault: of the hypothesis, or else of the first region that differs;
-   NULL: there is none. */
+   NULL: there is none, or some outputs are far from the hypothesis and unexplained. */
 const char *explain_fault(const struct explanation *e);
 
 /* The changes of a hypothesis beyond recipe and unit: parts of a sentence after "but ".

@@ -174,6 +174,13 @@ static void describe_in(char *text, size_t size, const struct candidate *x,
     snprintf(text, size, "the sum is promoted to %s", x->faults.held->name);
 }
 
+/* An effect that depends on the order of k: see short_sums.h. */
+static bool partial_sums_short(struct candidate *x, const struct space *s, int kind)
+{
+    (void)x, (void)s, (void)kind;
+    return false;
+}
+
 /* --- the table -------------------------------------------------------------------- */
 
 const struct kernel_fault kernel_faults_sums[] = {
@@ -200,6 +207,10 @@ const struct kernel_fault kernel_faults_sums[] = {
       .kinds = every_kept,
       .alter = sums_kept,
       .describe = describe_kept },
+    { .name = "partial sums short",
+      .of_residual = true,
+      .what = "partial sums are rounded to a shorter format before they are added",
+      .alter = partial_sums_short },
     { .name = "accumulator not cleared",
       .exact = true,
       .what = "the accumulator does not start from zero",

@@ -161,14 +161,19 @@ static void describe_elsewhere(char *text, size_t size, const struct candidate *
              kind % RECIPE_ACCUMULATORS_MAX);
 }
 
-/* A product, or all products with low parts, times 2^1 to 2^SCALED_MAX or 2^-1 to
-   2^-SCALED_MAX. */
-enum { SCALED_MAX = 24, SCALED = 2 * SCALED_MAX };
+/* A product, all products with low parts, or the low parts, times 2^1 to 2^SCALED_MAX or
+   2^-1 to 2^-SCALED_MAX. */
+enum {
+    SCALED_MAX = 24,
+    SCALED = 2 * SCALED_MAX,
+    OF_LOW_PARTS = RECIPE_TERMS_MAX,
+    LOW_PARTS
+};
 
 static size_t every_scaled(const struct space *s)
 {
     (void)s;
-    return (RECIPE_TERMS_MAX + 1) * SCALED;
+    return (LOW_PARTS + 1) * SCALED;
 }
 
 static int scaled_by(int kind)
@@ -181,26 +186,32 @@ static bool term_scaled(struct candidate *x, const struct space *s, int kind)
 {
     (void)s;
     const int only = kind / SCALED;
-    int changed = 0;
+    int changed = 0, low_low = 0;
     for (int t = 0; t < x->plan.terms; t++) {
-        const bool low = x->plan.term[t].a || x->plan.term[t].b;
+        const int low = x->plan.term[t].a + x->plan.term[t].b;
         if (only < RECIPE_TERMS_MAX ? t != only : !low) continue;
-        x->power[t] += scaled_by(kind);
+        x->power[t] += scaled_by(kind) * (only == LOW_PARTS ? low : 1);
         changed++;
+        low_low += low > 1;
     }
-    return x->plan.terms > 1 && changed > (only == RECIPE_TERMS_MAX);
+    return x->plan.terms > 1 && changed > (only >= OF_LOW_PARTS) &&
+           (only != LOW_PARTS || low_low);
 }
 
 static void describe_scaled(char *text, size_t size, const struct candidate *x,
                             const struct space *s, int kind)
 {
     (void)s;
-    char product[40] = "of low parts";
-    if (kind / SCALED < RECIPE_TERMS_MAX)
-        describe_product(product, sizeof product, x->plan.term[kind / SCALED]);
-    snprintf(text, size, "the product%s %s %s multiplied by 2^%d",
-             kind / SCALED < RECIPE_TERMS_MAX ? "" : "s", product,
-             kind / SCALED < RECIPE_TERMS_MAX ? "is" : "are", scaled_by(kind));
+    const int only = kind / SCALED;
+    char product[40];
+    if (only < RECIPE_TERMS_MAX) {
+        describe_product(product, sizeof product, x->plan.term[only]);
+        snprintf(text, size, "the product %s is multiplied by 2^%d", product,
+                 scaled_by(kind));
+    } else
+        snprintf(text, size, "the %s are multiplied by 2^%d",
+                 only == LOW_PARTS ? "low parts of A and B" : "products of low parts",
+                 scaled_by(kind));
 }
 
 const struct kernel_fault kernel_faults_terms[] = {

@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/identify/guess.h"
+#include "analysis/identify/residual.h"
+#include "analysis/identify/short_sums.h"
 
 #include "lib/base/size.h"
 #include "lib/base/stats.h"
 #include "lib/number/bits.h"
+#include "lib/number/fma.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- evidence --------------------------------------------------------------------- */
+
+/* The level of output `at`.  D was rounded at its own magnitude, which a fault may
+   change. */
+static double level_of(const struct residuals *e, size_t at)
+{
+    const double larger = fmax(fabs(e->exact[at]), fabs(value_of_float(e->b.d[at])));
+    const double l = output_level(&e->b, larger, e->size[at], e->rounding.nearest);
+    return e->stored ? hypot(l, number_spacing(e->stored, larger) / sqrt(12)) : l;
+}
 
 static void take_outputs(struct residuals *e)
 {
@@ -18,10 +30,11 @@ static void take_outputs(struct residuals *e)
     const double alpha = value_of_float(b->q->alpha);
     part_values(e->exact, &a->sums, &a->x);
     part_finish(e->exact, &a->x, b, b->rows, b->cols);
+    e->stored = short_sums_stored(b, e->exact);
     for (size_t at = 0; at < e->outputs; at++) {
         e->size[at] = output_magnitude(b, at / b->cols, at % b->cols);
         e->cut[at] = alpha * e->rounding.truncated[at];
-        e->level[at] = output_level(b, e->exact[at], e->size[at], e->rounding.nearest);
+        e->level[at] = level_of(e, at);
         if (!f32_is_finite(b->d[at]) || !isfinite(e->exact[at]) ||
             !isfinite(e->level[at]))
             e->level[at] = NAN;
@@ -242,6 +255,75 @@ static void measure(struct guess *g, const struct residuals *e, double by)
     if (some && count) g->spread = doubles_median(some, count) / 0.6745;
     g->outside = count ? (double)outside / (double)count : 0;
     free(some);
+}
+
+/* --- D in a shorter format -------------------------------------------------------- */
+
+bool residuals_undo_truncation(struct residuals *e, const struct guesses *plain)
+{
+    if (!e->stored || !plain->count ||
+        !short_sums_are_truncated(&e->b, e->stored, plain->at[0].rest))
+        return false;
+    const int places = formats[FORMAT_F32].fraction_bits - e->stored->fraction_bits;
+    for (size_t at = 0; at < e->outputs; at++)
+        if (e->b.d[at] << 1 && f32_is_finite(e->b.d[at]))
+            e->b.d[at] += UINT32_C(1) << (places - 1);
+    return e->truncated = true;
+}
+
+/* --- a number that is added ----------------------------------------------------------
+ */
+
+double guess_slope(const struct residuals *e, const struct candidate *c, size_t at)
+{
+    const struct exact_output none = { 0, 0 }, one = { 1, 0 };
+    const size_t i = at / e->b.cols, j = at % e->b.cols;
+    if (!e->b.own)
+        return value_of_float(candidate_finish(c, F32_ONE, 0)) -
+               value_of_float(candidate_finish(c, 0, 0));
+    const struct epilogue_values told = part_told(&e->b, c);
+    return epilogue_exact(&told, one, i, j).value -
+           epilogue_exact(&told, none, i, j).value;
+}
+
+static int ascending(const void *x, const void *y)
+{
+    const double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* The median of the residual of a guess before alpha; its mean deviation in *apart. */
+static double constant_of(double *apart, const struct residuals *e, const struct guess *g)
+{
+    double *const some = memory_allocate(e->outputs + 1, sizeof *some), median = 0;
+    size_t count = 0;
+    *apart = INFINITY;
+    for (size_t at = 0; some && at < e->outputs; at++) {
+        const double by = guess_slope(e, &e->arithmetics.at[g->arithmetic].x, at);
+        if (!isnan(e->level[at]) && by != 0 && isfinite(g->rest[at]))
+            some[count++] = g->rest[at] / by;
+    }
+    if (count) {
+        qsort(some, count, sizeof *some, ascending);
+        median = some[count / 2];
+        *apart = (some[count * 3 / 4] - some[count / 4]) / 1.35;
+    }
+    free(some);
+    return median;
+}
+
+void guesses_find_start(struct residuals *e, const struct guesses *plain)
+{
+    static const double deviations = 4;
+    double least = INFINITY, start = 0;
+    for (size_t i = 0; i < plain->count && !e->b.own; i++) {
+        double apart;
+        const double median = constant_of(&apart, e, &plain->at[i]);
+        if (apart < least) least = apart, start = median;
+    }
+    const double off = deviations * least / sqrt((double)e->finite);
+    if (e->s.start || !(fabs(start) > 4 * off)) return;
+    e->s.start = bits_of_float(residual_short_number(start, off));
 }
 
 /* --- lists ------------------------------------------------------------------------ */

@@ -54,6 +54,9 @@ struct residuals {
                                      exact value is not finite */
     double *cut;                  /* bias of truncated sums */
     size_t finite;
+    const struct bitcut_format *stored; /* a shorter format that has all of D, or NULL */
+    bool truncated;                     /* D seems to be rounded toward zero to it; then
+                                           half an ulp is added to its outputs          */
     /* Parts that were made last: of all rows and columns, of the first ones, and of the
        same of the arithmetic. */
     struct made_parts all, few, base;
@@ -80,6 +83,18 @@ bool guess_is_quick(const struct residuals *e, const struct guess *g);
    False: no memory. */
 bool guess_try(struct guesses *to, struct residuals *e, struct guess g);
 bool guess_try_few(struct guess *g, struct residuals *e, size_t few);
+
+/* If D is in a shorter format, and rounded toward zero to it by the guess without a fault
+   that is nearest, change the numbers of D to the middles of what was rounded.  Returns
+   whether they were changed. */
+bool residuals_undo_truncation(struct residuals *e, const struct guesses *plain);
+
+/* What D of an output changes if its sum changes by 1. */
+double guess_slope(const struct residuals *e, const struct candidate *c, size_t at);
+
+/* Find a number that is added to all sums, if there is none: that of the guess without a
+   fault whose residual is the nearest to a constant. */
+void guesses_find_start(struct residuals *e, const struct guesses *plain);
 
 /* Whether two guesses have the same faults, in the same order. */
 bool guesses_have_same_faults(const struct guess *x, const struct guess *y);

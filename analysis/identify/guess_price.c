@@ -31,7 +31,7 @@ static double price(const struct residuals *e, const struct guess *g)
     const enum arithmetic_kind kind = e->arithmetics.at[g->arithmetic].kind;
     double sum = g->parts * of_fault +
                  (kind == ARITHMETIC_TERMS || kind == ARITHMETIC_OTHER ||
-                  kind == ARITHMETIC_QUANTIZED) *
+                  kind == ARITHMETIC_PARTS || kind == ARITHMETIC_QUANTIZED) *
                      of_other +
                  (kind == ARITHMETIC_ONE) * of_one + of_order * (double)g->arithmetic;
     for (int i = 0; i < g->parts; i++) sum += choices(e, &g->part[i]);

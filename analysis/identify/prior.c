@@ -84,7 +84,10 @@ static const char *const on_request[] = { "tf32x3",
                                           "cutlass-sm100-bf16x9",
                                           NULL };
 
-/* Architectures, those first whose chips most programs run on. */
+/* Architectures, those first whose chips most programs run on.  On the first TUNED of
+   them libraries choose among many kernels, each with its own order of k. */
+enum { TUNED = 8 };
+
 static const char *const architectures[] = {
     "fma",    "hopper", "ampere",  "ada",      "blackwell", "rtx-blackwell",
     "turing", "volta",  "amx",     "avx512",   "neon",      "cdna3",
@@ -151,6 +154,23 @@ static int operand_cost(const struct prior *p, const struct contender *c)
                                       : 2 * ROUNDED - bits_of(f);
 }
 
+static int architecture_cost(const struct prior *p, const struct contender *c)
+{
+    const char *const name = c->x->gemm.unit->name;
+    (void)p;
+    return place_in(architectures, name, strcspn(name, "/"));
+}
+
+/* An order of k, or a promotion, that a kernel of a library has is likelier than another
+   architecture without one.  Other changes are not those of libraries. */
+static int tuned_cost(const struct prior *p, const struct contender *c)
+{
+    bool other = architecture_cost(p, c) >= TUNED;
+    for (int i = AXIS_UNIT + 1; i < AXES; i++)
+        other |= i != AXIS_ORDER && i != AXIS_PROMOTE && c->h->at[i] != 0;
+    return other;
+}
+
 /* Changes of the recipe, in addition to those that were given. */
 static int change_cost(const struct prior *p, const struct contender *c)
 {
@@ -170,13 +190,6 @@ static int evidence_cost(const struct prior *p, const struct contender *c)
                                                             : 2;
 }
 
-static int architecture_cost(const struct prior *p, const struct contender *c)
-{
-    const char *const name = c->x->gemm.unit->name;
-    (void)p;
-    return place_in(architectures, name, strcspn(name, "/"));
-}
-
 static int term_cost(const struct prior *p, const struct contender *c)
 {
     (void)p;
@@ -189,10 +202,10 @@ static const struct criterion {
     int (*cost)(const struct prior *p, const struct contender *c);
     int usual;
 } criteria[] = {
-    { fault_cost, 0 },    { stored_cost, -1 },       { accumulator_cost, 0 },
-    { hardware_cost, 0 }, { recipe_cost, 0 },        { shape_cost, 0 },
-    { operand_cost, -1 }, { change_cost, -1 },       { evidence_cost, -1 },
-    { term_cost, -1 },    { architecture_cost, -1 },
+    { fault_cost, 0 },     { stored_cost, -1 }, { accumulator_cost, 0 },
+    { hardware_cost, 0 },  { recipe_cost, 0 },  { shape_cost, 0 },
+    { operand_cost, -1 },  { tuned_cost, -1 },  { change_cost, -1 },
+    { evidence_cost, -1 }, { term_cost, -1 },   { architecture_cost, -1 },
 };
 
 enum { CRITERIA = sizeof criteria / sizeof *criteria };

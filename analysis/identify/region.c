@@ -302,7 +302,8 @@ static enum bitcut_status explain_part(struct box *box, struct whole *w,
 /* The largest distance of D from the hypothesis in a block of w, in levels of rounding
    errors of the outputs; INFINITY for NaN and infinities that differ. */
 static enum bitcut_status farthest(double *far, const struct whole *w,
-                                   const struct block *b, uint64_t seed, struct fault *f)
+                                   const struct block *b, const struct candidate *x,
+                                   uint64_t seed, struct fault *f)
 {
     struct rounding_level l;
     const enum bitcut_status status = rounding_level_find(&l, b, seed, f);
@@ -315,8 +316,9 @@ static enum bitcut_status farthest(double *far, const struct whole *w,
         const double expected = value_of_float(h),
                      apart = fabs(value_of_float(b->d[at]) - expected);
         if (b->d[at] == h) continue;
-        const double t =
-            apart / output_level(b, expected, output_magnitude(b, i, j), sum);
+        const double level = output_level(b, expected, output_magnitude(b, i, j), sum),
+                     more = x->through ? number_spacing(x->through, expected) : 0,
+                     t = apart / hypot(level, more);
         *far = t <= *far ? *far : isnan(t) ? INFINITY : t;
     }
     rounding_level_clear(&l);
@@ -344,7 +346,7 @@ static enum bitcut_status diagnose_part(struct box *box, const struct whole *w,
     double far = 0;
     enum bitcut_status status = take_part(&b, w, box, PART_MAX, PART_MAX, &e->q, f);
     if (status != BITCUT_OK) return status;
-    status = farthest(&far, w, &b, o->seed, f);
+    status = farthest(&far, w, &b, &e->best.x, o->seed, f);
     block_clear(&b);
     if (status != BITCUT_OK) return status;
     if (far > LEVELS) d.level = DIAGNOSIS_UNEXPLAINED;
@@ -407,6 +409,11 @@ enum bitcut_status explain_parts(struct explanation *e, struct whole *w,
         known &= box.fault != NULL;
         add_part(e, &box);
         settle_box(w, &box);
+    }
+    if (!e->answer.differ) { /* regions before it are no more */
+        known = true;
+        e->parts = 0;
+        e->diagnosis.level = DIAGNOSIS_NONE;
     }
     e->answer.found = known && round <= ROUNDS && status == BITCUT_OK;
     return unless_stopped(status, o);

@@ -66,8 +66,7 @@ double residual_misfit(const struct space *s, const struct block *b,
     return all > 0 ? off / all : INFINITY;
 }
 
-/* The decimal or binary number with the fewest digits that is near enough. */
-static float short_number(double x, double tolerance)
+float residual_short_number(double x, double tolerance)
 {
     for (double base = 10; base <= 1e6; base *= 10) {
         const double near = round(x * base) / base;
@@ -94,5 +93,5 @@ uint32_t residual_start(const struct space *s, const struct block *b)
         sum += lack / FEW;
     }
     if (!(most - least < fabs(sum) / 16)) return 0;
-    return bits_of_float(short_number(sum, most - least));
+    return bits_of_float(residual_short_number(sum, most - least));
 }

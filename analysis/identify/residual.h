@@ -16,4 +16,7 @@ double residual_misfit(const struct space *s, const struct block *b,
    alpha, exceed the exact product approximately. 0: there is none. */
 uint32_t residual_start(const struct space *s, const struct block *b);
 
+/* The decimal or binary number with the fewest digits that is this near to x; 0: none. */
+float residual_short_number(double x, double tolerance);
+
 #endif

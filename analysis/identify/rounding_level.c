@@ -157,8 +157,7 @@ void rounding_level_clear(struct rounding_level *l)
 
 /* --- outputs ---------------------------------------------------------------------- */
 
-/* The distance between neighbours of a format at x. */
-static double spacing(const struct bitcut_format *f, double x)
+double number_spacing(const struct bitcut_format *f, double x)
 {
     const int least = 1 - f->bias;
     const int exponent = x == 0 ? least : ilogb(x);
@@ -180,5 +179,5 @@ double output_magnitude(const struct block *b, size_t i, size_t j)
 
 double output_level(const struct block *b, double value, double magnitude, double sum)
 {
-    return hypot(sum * magnitude, spacing(b->q->format, value) / sqrt(12));
+    return hypot(sum * magnitude, number_spacing(b->q->format, value) / sqrt(12));
 }

@@ -29,6 +29,9 @@ void rounding_level_clear(struct rounding_level *l);
    told. */
 double output_magnitude(const struct block *b, size_t i, size_t j);
 
+/* The distance between numbers of a format at x. */
+double number_spacing(const struct bitcut_format *f, double x);
+
 /* The level of an output near `value` whose terms have that magnitude: root mean square
    of its error, with the rounding to the format of D, if the error of the sum is `sum`
    times the magnitude. */

@@ -21,7 +21,8 @@ void verdict_describe(char *text, size_t size, const struct verdict *v,
 const char *explain_fault(const struct explanation *e)
 {
     const size_t fault = e->best.h.at[AXIS_FAULT];
-    if (fault) return fault_name(&e->space, fault);
+    const bool gives = e->answer.found || e->diagnosis.level != DIAGNOSIS_UNEXPLAINED;
+    if (fault) return gives ? fault_name(&e->space, fault) : NULL;
     return e->parts ? e->part[0].fault : NULL;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* faulty FOLDER RECIPE UNIT M N K SEED FAULT: random inputs and the result of a kernel
-   with the fault, A.npy B.npy D.npy and, if beta is not 0, C.npy; truth.json describes
-   the fault.  RECIPE may be followed by `:slices=N` and `:promote=N`.  An even seed gives
-   alpha, beta and C.
+   with the fault, A.npy B.npy D.npy and, if beta is not 0, C.npy; R.npy is the result
+   without the fault, and truth.json describes the fault.  RECIPE may be followed by
+   `:slices=N`, `:promote=N`, and `:order=any` for an order of products that no unit has.
+   An even seed gives alpha, beta and C.
 
    faulty list: all faults, their class, and the mistake of their programmer.
 
@@ -87,6 +88,8 @@ static void prepare(struct kernel *q, unsigned with)
     if (with & WITH_SLICES && q->slices == 1) q->slices = 4;
     if (with & WITH_PROMOTION && !q->promote) q->promote = 3;
     if (with & WITH_REST) q->promote = 3;
+    q->keeps_steps = with & (WITH_PROMOTION | WITH_REST);
+    if (with & WITH_ODD_N && q->n % 8 == 0) q->n--;
     q->a = input(q, 10, q->m * q->k, with);
     q->b = input(q, 11, q->k * q->n, with);
 }
@@ -195,6 +198,7 @@ static void run(const char *folder, struct kernel *q, const struct fault *x)
     save(folder, "B.npy", q->b, q->k, q->n);
     if (q->c) save(folder, "C.npy", q->c, q->m, q->n);
     save(folder, "D.npy", d, q->m, q->n);
+    save(folder, "R.npy", right, q->m, q->n);
     save_truth(folder, q, x, differences(d, right, q->m * q->n));
     free(right);
     free(d);
@@ -227,6 +231,8 @@ static struct kernel kernel_of(char *recipe, const char *unit_name)
         if (!strncmp(word, "slices=", 7)) q.slices = (int)number(word + 7, 64);
         else if (!strncmp(word, "promote=", 8))
             q.promote = (int)number(word + 8, 1 << 20);
+        else if (!strcmp(word, "order=any"))
+            q.any_order = true;
         else stop(USAGE, "%s: unknown", word);
     }
     if (!q.slices) stop(USAGE, "no slices");

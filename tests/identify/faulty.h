@@ -105,6 +105,8 @@ struct kernel {
     int promote, slices;
     bool forgets_rest; /* that was not promoted */
     float start;       /* of accumulator 0      */
+    bool any_order;    /* of products in an instruction, and of instructions */
+    bool keeps_steps;  /* the order of instructions is not any               */
     struct stages stage;
     size_t m, n, k;
     float alpha, beta;
@@ -148,7 +150,8 @@ enum {
     WITH_PROMOTION = 4, /* every 3 instructions, if not at all  */
     WITH_REST = 8,      /* every 3 instructions                 */
     WITH_TINY = 16,     /* some elements of 2^-12 and less      */
-    WITH_HUGE = 32      /* some elements that f16 cannot hold   */
+    WITH_HUGE = 32,     /* some elements that f16 cannot hold   */
+    WITH_ODD_N = 64     /* n is no multiple of 8                */
 };
 
 /* Outputs that are computed by the wrong kernel. */

@@ -202,13 +202,42 @@ static void take_apart(struct kernel *q, int operand)
     }
 }
 
+/* Put `count` numbers in an order that depends on the seed and x. */
+static void shuffle(size_t *at, size_t count, uint64_t seed, uint64_t x)
+{
+    for (size_t i = count; i > 1; i--) {
+        const size_t other = draw(seed, 60 + x, i) % i, was = at[i - 1];
+        at[i - 1] = at[other];
+        at[other] = was;
+    }
+}
+
+/* The same as fragment_dot(), but in FP32, in three lanes, and in an order of products
+   that no unit has. */
+static float shuffled_dot(const struct kernel *q, const struct digits *a,
+                          const struct digits *b, float c)
+{
+    enum { LANES = 3, K_MAX = 16 };
+    float sum[LANES] = { 0 };
+    size_t at[K_MAX];
+    const size_t k = (size_t)q->unit->k;
+    if (k == 1) return fmaf(a->value, b->value, c);
+    for (size_t i = 0; i < k; i++) at[i] = i;
+    shuffle(at, k, q->seed, 1);
+    for (size_t i = 0; i < k; i++)
+        sum[i % LANES] = fmaf(a[at[i]].value, b[at[i]].value, sum[i % LANES]);
+    return c + (sum[0] + (sum[2] + sum[1]));
+}
+
 /* Accumulator t.accumulator after the instruction of a step. */
 static float execute(const struct place *p, struct term t, size_t step, float c)
 {
     const struct kernel *q = p->q;
     const size_t at = step * (size_t)q->unit->k;
-    const float v = fragment_dot(q->unit, q->digits[0][t.a] + p->i * width(q) + at,
-                                 q->digits[1][t.b] + p->j * width(q) + at, c);
+    const struct digits *const a = q->digits[0][t.a] + p->i * width(q) + at,
+                        *const b = q->digits[1][t.b] + p->j * width(q) + at;
+    const float v =
+        q->any_order ? shuffled_dot(q, a, b, c) : fragment_dot(q->unit, a, b, c);
     return q->stage.keep ? q->stage.keep(p, v) : v;
 }
 
@@ -220,6 +249,7 @@ static float chain(const struct place *p, size_t from, size_t to)
     float v[ACCUMULATORS] = { q->start }, sum = 0;
     const size_t steps = q->stage.steps(q->step, p, from, to);
     int count = 0;
+    if (q->any_order && !q->keeps_steps) shuffle(q->step, steps, q->seed, 2 + from);
     for (size_t s = 0; s < steps; s++)
         for (const struct term *t = q->term; t < q->term + q->terms; t++) {
             v[t->accumulator] = execute(p, *t, q->step[s], v[t->accumulator]);

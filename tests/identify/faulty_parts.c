@@ -207,6 +207,12 @@ static void high_via_bf16(float part[2], const struct kernel *q, float x)
     part[1] = round_to(q->unit->parts, q->low, ldexpf(x - part[0], q->scale));
 }
 
+static void low_times_8(float part[2], const struct kernel *q, float x)
+{
+    split_right(part, q, x);
+    part[1] = ldexpf(part[1], 3);
+}
+
 static void low_via_bf16(float part[2], const struct kernel *q, float x)
 {
     split_right(part, q, x);
@@ -312,6 +318,8 @@ const struct fault faults_parts[] = {
       SPLIT(low_via_bf16) },
 
     { "low-not-scaled", "scale", "forgot to scale low parts", .plan = low_not_scaled },
+    { "low-times-8", "scale", "scaled low parts by 2^3 too much", .plan = has_low,
+      SPLIT(low_times_8) },
     { "split-scale", "scale", "scaled low parts by 2^10 for 2^11, or 2^11 for 2^10",
       .plan = split_by_other_scale },
     { "fold-scale", "scale", "divided the corrections by 2^10 for 2^11, or the opposite",

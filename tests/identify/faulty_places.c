@@ -87,6 +87,30 @@ static size_t b_step_before(const struct kernel *q, size_t line, size_t k)
     return at_b(q, line, line % 2 && k >= step && k < q->k ? k - step : k);
 }
 
+/* The third step has the elements of the one before. */
+static size_t stale_third(const struct kernel *q, size_t k)
+{
+    const size_t step = q->unit->k > 1 ? (size_t)q->unit->k : 8;
+    return k / step == 2 ? k - step : k;
+}
+
+static size_t a_stale(const struct kernel *q, size_t line, size_t k)
+{
+    return k < q->k ? at_a(q, line, stale_third(q, k)) : SIZE_MAX;
+}
+
+static size_t b_stale(const struct kernel *q, size_t line, size_t k)
+{
+    return k < q->k ? at_b(q, line, stale_third(q, k)) : SIZE_MAX;
+}
+
+/* Rows of B begin at multiples of 8 elements. */
+static size_t b_leading_dimension(const struct kernel *q, size_t line, size_t k)
+{
+    const size_t at = k * ((q->n + 7) / 8 * 8) + line;
+    return k < q->k && at < q->k * q->n ? at : SIZE_MAX;
+}
+
 static size_t a_rows_swapped(const struct kernel *q, size_t line, size_t k)
 {
     const size_t other = line ^ 8;
@@ -241,6 +265,12 @@ const struct fault faults_places[] = {
       AT_B(b_half_tile) },
     { "b-stale-lanes", "layout", "odd lanes use the fragment of B of the step before",
       AT_B(b_step_before) },
+    { "a-step-stale", "layout", "the third step reads A of the step before",
+      AT_A(a_stale) },
+    { "b-step-stale", "layout", "the third step reads B of the step before",
+      AT_B(b_stale) },
+    { "b-leading-dimension", "layout", "took the leading dimension of B rounded up to 8",
+      .with = WITH_ODD_N, AT_B(b_leading_dimension) },
     { "lanes-swapped", "layout", "stored pairs of a fragment in each other's place",
       .output = lanes_swapped },
     { "tiles-swapped", "layout", "stored pairs of tiles in each other's place",

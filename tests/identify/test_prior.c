@@ -2,7 +2,9 @@
 /* Orders of k that libraries choose are found on matrix units without a hint; of
    hypotheses with the same bits the likeliest is named; and what operands became is
    described. */
+#include "analysis/identify/prior.h"
 #include "lib/bitcut.h"
+#include "lib/gemm/recipe.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -175,7 +177,7 @@ START_TEST(names_the_likeliest)
 {
     static const char *const accurate[] = { "ootomo", "bf16x9", "tf32x3", "bf16x6",
                                             "ootomo-tf32" };
-    static const char *const units[] = {
+    static const char *const on[] = {
         "hopper/mma.m16n8k8.f32.f16", "hopper/mma.m16n8k16.f32.bf16",
         "hopper/mma.m16n8k8.f32.tf32", "hopper/mma.m16n8k16.f32.bf16",
         "hopper/mma.m16n8k8.f32.tf32"
@@ -194,7 +196,7 @@ START_TEST(names_the_likeliest)
         for (size_t j = 0; j < x.g.k * COLS && integers; j++)
             x.b[j] = bits_of((float)test_between(&rng, -3, 3));
         x.g.recipe = bitcut_recipe_find(accurate[at]);
-        x.g.unit = bitcut_unit_find(units[at], NULL);
+        x.g.unit = bitcut_unit_find(on[at], NULL);
         if (!integers) x.g.d.format = bitcut_format_find("f16"), x.g.d.to = d;
         compute(&x);
         const struct bitcut_explanation r = explain(&found, &x, 0.25);
@@ -290,5 +292,133 @@ START_TEST(tries_all_units_of_a_chip)
 }
 END_TEST
 
-TEST_MAIN("prior", finds_orders_of_libraries, names_the_likeliest, describes_operands,
+/* --- criteria --------------------------------------------------------------------- */
+
+struct ranked {
+    struct candidate x;
+    struct hypothesis h;
+    bool stored;
+};
+
+/* A product of f16 by a library on the chip that most have. */
+static struct ranked likeliest(void)
+{
+    struct ranked r = { .stored = false };
+    r.x.gemm.unit = bitcut_unit_find("hopper/mma.m16n8k16.f32.f16", NULL);
+    r.x.gemm.recipe = bitcut_recipe_find("plain");
+    r.x.plan.split_a.part[0].format = bitcut_format_find("f16");
+    r.x.plan.terms = 1;
+    return r;
+}
+
+static void takes_unit(struct ranked *r, const char *name)
+{
+    r->x.gemm.unit = bitcut_unit_find(name, NULL);
+    ck_assert_ptr_nonnull(r->x.gemm.unit);
+}
+
+/* What makes it less likely, by one criterion or more, the most important one first. */
+static void has_fault(struct ranked *r) { r->h.at[AXIS_FAULT] = 1; }
+static void is_stored(struct ranked *r) { r->stored = true; }
+static void has_short_sums(struct ranked *r) { takes_unit(r, "hopper/mma.m16n8k16.f16.f16"); }
+static void is_no_hardware(struct ranked *r) { takes_unit(r, "ideal/rn25"); }
+static void is_of_paper(struct ranked *r) { r->x.gemm.recipe = bitcut_recipe_find("ootomo"); }
+static void is_on_request(struct ranked *r) { r->x.gemm.recipe = bitcut_recipe_find("tf32x3"); }
+static void has_lanes(struct ranked *r) { r->x.gemm.order.lanes = 2; }
+
+static void is_long(struct ranked *r)
+{
+    r->x.plan.split_a.part[0].format = bitcut_format_find("tf32");
+}
+
+static void is_rounded(struct ranked *r)
+{
+    r->x.plan.split_a.part[0].format = bitcut_format_find("bf16");
+}
+
+static void is_rare(struct ranked *r) { takes_unit(r, "amx/tdpbf16ps.m16n16k32.f32.bf16"); }
+static void has_other_parts(struct ranked *r) { r->h.at[AXIS_PARTS] = 1; }
+static void has_order(struct ranked *r) { r->h.at[AXIS_ORDER] = 1; }
+static void is_promoted(struct ranked *r) { r->h.at[AXIS_PROMOTE] = r->h.at[AXIS_ORDER] = 1; }
+static void is_published(struct ranked *r) { takes_unit(r, "ada/mma.m16n8k8.f32.f16"); }
+static void has_terms(struct ranked *r) { r->x.plan.terms = 3; }
+static void is_older(struct ranked *r) { takes_unit(r, "volta/mma.m8n8k4.f32.f16"); }
+
+static void (*const worse[])(struct ranked *) = {
+    has_fault, is_stored, has_short_sums, is_no_hardware, is_of_paper, is_on_request, has_lanes,
+    is_rounded, is_long, is_rare, is_promoted, has_order, is_published, has_terms,
+};
+
+enum { WORSE = sizeof worse / sizeof *worse };
+
+static int compare(const struct prior *p, const struct ranked *x, const struct ranked *y)
+{
+    return prior_compare(p, (struct contender){ &x->x, &x->h, x->stored },
+                         (struct contender){ &y->x, &y->h, y->stored });
+}
+
+/* Each criterion decides before all that follow it. */
+START_TEST(criteria_come_in_order)
+{
+    const struct bitcut_format *const f16 = bitcut_format_find("f16");
+    const struct prior p = { .format = bitcut_format_find("f32"),
+                             .fits = (uint64_t)1 << (f16 - formats) |
+                                     (uint64_t)1 << (bitcut_format_find("tf32") - formats) };
+    for (int i = 0; i < WORSE; i++)
+        for (int j = i + 1; j <= WORSE; j++) {
+            struct ranked first = likeliest(), second = likeliest();
+            if (j < WORSE) worse[j](&first);
+            worse[i](&second);
+            ck_assert_msg(compare(&p, &first, &second) < 0 && compare(&p, &second, &first) > 0,
+                          "%d comes before %d", i, j);
+            ck_assert_int_eq(compare(&p, &first, &first), 0);
+        }
+    /* A library's order is likelier than another architecture; other parts are not. */
+    struct ranked rare = likeliest(), other = likeliest(), older = likeliest();
+    is_rare(&rare);
+    has_other_parts(&other);
+    ck_assert_int_lt(compare(&p, &rare, &other), 0);
+    /* A common chip comes before an older one with the same evidence. */
+    takes_unit(&other, "ampere/mma.m16n8k8.f32.f16");
+    other.h.at[AXIS_PARTS] = 0;
+    is_older(&older);
+    ck_assert_int_lt(compare(&p, &other, &older), 0);
+}
+END_TEST
+
+/* Products with a vector are those of scalars; products of matrices in a short format are
+   not. */
+START_TEST(shapes_choose_units)
+{
+    struct prior p = { .format = bitcut_format_find("f32") };
+    struct ranked matrix = likeliest(), scalar = likeliest(), whole = likeliest();
+    takes_unit(&scalar, "fma/f32.f16");
+    takes_unit(&whole, "fma/f32");
+    ck_assert_int_lt(compare(&p, &matrix, &scalar), 0);
+    ck_assert_int_lt(compare(&p, &whole, &scalar), 0);
+    p.vector = true;
+    ck_assert_int_gt(compare(&p, &matrix, &scalar), 0);
+}
+END_TEST
+
+/* Operands that A and B do not fit: named roundings first, then the longest format; and the
+   format of a short D. */
+START_TEST(operands_choose_formats)
+{
+    struct prior p = { .format = bitcut_format_find("f32") };
+    struct ranked f16 = likeliest(), tf32 = likeliest(), named = likeliest();
+    is_long(&tf32);
+    is_long(&named);
+    named.x.gemm.recipe = bitcut_recipe_find("cublas-tf32");
+    ck_assert_int_lt(compare(&p, &named, &f16), 0);
+    ck_assert_int_lt(compare(&p, &named, &tf32), 0);
+    struct ranked bf16 = likeliest();
+    is_rounded(&bf16);
+    ck_assert_int_lt(compare(&p, &f16, &bf16), 0);
+    p.format = bitcut_format_find("bf16");
+    ck_assert_int_lt(compare(&p, &bf16, &f16), 0);
+}
+END_TEST
+
+TEST_MAIN("prior", criteria_come_in_order, shapes_choose_units, operands_choose_formats, finds_orders_of_libraries, names_the_likeliest, describes_operands,
           tries_all_units_of_a_chip)
