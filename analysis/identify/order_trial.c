@@ -159,7 +159,9 @@ static void try_orders(struct best *best, const struct order_trial *t,
 bool is_enough(const struct best *b, const struct order_trial *t, bool most)
 {
     const bool whole = b->all.count == t->open_all;
+    enum { FEW = 16 };
     const size_t share = most ? 3 * b->all.count : 8 * b->all.count;
+    if (most && !whole && t->open_all <= FEW) return false;
     return (whole || share >= 2 * t->open_all) &&
            evidence_of(b->all, t->open_all, order_chance(b)) >
                log((double)b->rank + 1) + (whole ? 0.5 : 3);
