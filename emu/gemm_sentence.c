@@ -153,6 +153,7 @@ void gemm_describe_sum(char *text, size_t size, const void *answer)
     if (o->balance_tail)
         text_add(text, size, ", the last two balanced to %d k", o->balance_tail);
     if (o->lanes > 1 || o->slices > 1) text_add(text, size, ", added %s", reduction);
+    if (o->slices_ascending) text_add(text, size, " (slices ascending)");
     if (order_lists_lanes(o)) text_add(text, size, ", lanes from the order");
     for (int i = 0; i < o->lanes && order_lists_lanes(o); i++)
         text_add(text, size, "%s%d", i ? ", " : " ", o->lane_order[i]);
@@ -160,9 +161,15 @@ void gemm_describe_sum(char *text, size_t size, const void *answer)
         text_add(text, size,
                  o->partial_store ? ", sums of slices stored in %s" : " in %s",
                  o->partial_format->name);
+    if (o->lanes > 1 && o->unroll && o->narrow)
+        text_add(text, size, "; the remaining k go to %d of these sums, which are added",
+                 o->narrow);
     if (o->lanes > 1 && o->unroll)
-        text_add(text, size,
-                 "; the remaining k are added to the sum of the lanes one after another");
+        text_add(text, size, "%s",
+                 o->remainder_in_lane ? "; lane 0 adds the remaining k"
+                 : o->narrow ? ", and then to the sum of the lanes one after another"
+                             : "; the remaining k are added to the sum of the lanes one "
+                               "after another");
 }
 
 /* --- factors and steps ------------------------------------------------------------ */

@@ -2,6 +2,7 @@
 /* The unit on which each term of a recipe runs. */
 #include "emu/job.h"
 #include "emu/gemm.h"
+#include "lib/base/size.h"
 
 /* Check that the unit multiplies the high parts. */
 static enum bitcut_status check_high(const struct gemm_plan *p,
@@ -56,6 +57,19 @@ static enum bitcut_status find_units(struct gemm_plan *p, const struct bitcut_un
         if (p->unit[i]->k > p->k_step) p->k_step = p->unit[i]->k;
     }
     return BITCUT_OK;
+}
+
+/* Check that a round of an unrolled loop with fewer sums after it has k for every lane.
+ */
+static enum bitcut_status check_round(const struct gemm_plan *p, struct fault *f)
+{
+    const struct bitcut_order *const o = &p->order;
+    const size_t step = (size_t)p->k_step,
+                 chunk = o->chunk ? divide_up((size_t)o->chunk, step) : 1;
+    if (!o->narrow || divide_up((size_t)o->unroll, step) / chunk >= (size_t)o->lanes)
+        return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "narrow requires a round (unroll) with a chunk for each lane");
 }
 
 /* Check that a k-step has whole instructions of every term. */
@@ -168,6 +182,7 @@ enum bitcut_status gemm_plan_on_any(struct gemm_plan *to, const struct bitcut_ge
     if (status == BITCUT_OK) status = check_high(&p, u, f);
     if (status == BITCUT_OK) status = find_units(&p, u, f);
     if (status == BITCUT_OK) status = check_k_step(&p, f);
+    if (status == BITCUT_OK) status = fault_about(f, "order", check_round(&p, f));
     if (status != BITCUT_OK) return status;
     if (p.integer != format_is_integer(u->c))
         return fault_option(f, "recipe", "%s multiplies %s by %s; use recipe plain",

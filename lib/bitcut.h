@@ -537,7 +537,8 @@ enum { BITCUT_LANE_ORDER_MAX = 16 };
      again.  A partial tile takes the chunks of a whole tile.
    - Sums: each lane of each slice is computed independently from +0, as the recipe
      defines for slices (`bitcut list recipes`).  Then the lanes of every slice are
-     reduced, and then the slices.
+     reduced, and then the slices: both by `reduction`, or the slices by BITCUT_ASCENDING
+     with `slices_ascending`.
    - `lane_order`: the reduction of lanes takes lane lane_order[0] as its first sum, then
      lane_order[1], and so on.  All zeros: 0, 1, 2, ...  Otherwise it lists each of the
      `lanes` lanes once, and further elements are 0.  Lanes without k are left out of any
@@ -549,12 +550,22 @@ enum { BITCUT_LANE_ORDER_MAX = 16 };
      starts from the reduced sum, rounded to nearest even of the accumulator's format.
      Without a whole round it starts as a first lane does.  With one lane, or without a
      remainder, this changes nothing.
+   - `narrow` > 0: with `unroll`, a second loop with fewer sums follows the rounds.  The
+     reduction of the lanes stops when `narrow` sums remain.  They are numbered in their
+     order: with BITCUT_TREE, sum 0 has the lanes that are taken first; with BITCUT_HALVES,
+     sum i has the lane that is taken i-th.  Whole rounds of `narrow` chunks of the
+     remaining k go to these sums as k go to lanes, and each sum continues from its value.
+     Then the reduction is completed, and the k that still remain are added to its result.
+     `lanes` and `narrow` are powers of two, narrow < lanes, the reduction is BITCUT_TREE or
+     BITCUT_HALVES, and a round has k for every lane.
+   - `remainder_in_lane`: with `unroll`, the remaining k are added by lane 0 after its own
+     k, before the lanes are reduced.  It excludes `narrow`.
    - `unroll` requires a recipe with one accumulator that is neither scaled nor cleared,
-     and excludes `partial_first`.
+     unless `remainder_in_lane` is set, and excludes `partial_first`.
    - Rounding: the sum of each lane, and every sum of two, is FP32 rounded to nearest
      even.  With `partial_format` it is rounded once more, to nearest even of that format.
-     For f16 and bf16 this equals an addition in that format.  With `unroll`, the sum
-     after the remaining k is rounded like the sum of a lane.
+     For f16 and bf16 this equals an addition in that format.  With `unroll`, a sum
+     after remaining k is rounded like the sum of a lane.
    - `partial_store`: partial_format is the format of a workspace that stores the sums of
      slices.  The sum of each slice is rounded to it once, after its lanes and its
      remaining k were added, and every addition is FP32.  Without a partial_format it has
@@ -576,10 +587,13 @@ struct bitcut_order {
     unsigned char lane_order[BITCUT_LANE_ORDER_MAX]; /* order of the lanes, see above  */
     int unroll;         /* k of a round of an unrolled loop, rounded up to a multiple of
                            the k-step; 0: no such loop                                 */
+    int narrow;         /* sums of the loop after it; 0: no second loop                */
+    bool remainder_in_lane; /* whether lane 0 adds the k after the rounds              */
+    bool slices_ascending;  /* whether slices are added by BITCUT_ASCENDING            */
 };
 
 /* Characters of the line of any order, with the final 0. */
-enum { BITCUT_ORDER_MAX = 288 };
+enum { BITCUT_ORDER_MAX = 352 };
 
 /* Parse an order from a line, as option --order of `bitcut gemm` does.
 

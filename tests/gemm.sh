@@ -405,6 +405,15 @@ orders_of_k() {
     expect unroll 24
     run 0 gemm "$@" --order lanes=1,unroll=24 --json -o other.npy
     expect unroll 0
+    run 0 gemm "$@" --order lanes=8,chunk=16,unroll=128,narrow=2,reduction=tree --json -o other.npy
+    cmp plain.npy other.npy 2>&1
+    expect narrow 2
+    run 0 gemm "$@" --order lanes=2,unroll=24,remainder-in-lane --json -o other.npy
+    cmp plain.npy other.npy 2>&1
+    expect remainder_in_lane true
+    run 0 gemm "$@" --order slices=3,reduction=tree,slices-ascending --json -o other.npy
+    cmp plain.npy other.npy 2>&1
+    expect slices_ascending true
     set -- --recipe fp32 --unit fma/f32 -m 9 -n 9 -k 36 --seed 3
     run 0 gemm "$@" --order lanes=2,unroll=8 -o other.npy
     run 0 gemm "$@" --order lanes=2 -o lanes.npy
@@ -416,6 +425,15 @@ orders_of_k() {
     cmp lanes.npy other.npy 2>&1
     run 0 gemm "$@" --order lanes=2,chunk=1,unroll=8
     grep -q '2 lanes with chunks of 1 k, in rounds of 8 k, added ascending; the remaining k are' out || cat out
+    run 0 gemm "$@" --order lanes=2,chunk=1,unroll=8,remainder-in-lane -o lanes.npy
+    grep -q 'in rounds of 8 k, added ascending; lane 0 adds the remaining k' out || cat out
+    cmp -s lanes.npy other.npy && echo "the lane of the remaining k changed nothing"
+    run 0 gemm "$@" --order lanes=8,unroll=8,narrow=2,reduction=halves
+    grep -q 'by halves; the remaining k go to 2 of these sums, which are added, and then to' out || cat out
+    run 2 gemm "$@" --order lanes=8,unroll=8,narrow=2
+    grep -qx 'bitcut: --order: narrow requires lanes and narrow to be powers of two, fewer than lanes, and reduction=tree or reduction=halves' err || cat err
+    run 2 gemm "$@" --order lanes=8,unroll=7,narrow=2,reduction=tree
+    grep -qx 'bitcut: --order: narrow requires a round (unroll) with a chunk for each lane' err || cat err
     run 2 gemm "$@" --order lanes=2,unroll=8,partial-first
     grep -qx 'bitcut: --order: unroll and partial-first cannot be combined' err || cat err
     run 2 gemm --recipe ootomo --unit h100 -m 4 -n 4 -k 40 --order lanes=2,unroll=8

@@ -21,21 +21,29 @@ enum bitcut_status accumulation_of(struct accumulation *to, const struct gemm_pl
                                    size_t k)
 {
     struct k_parts parts;
-    size_t met[K_PARTS_KEPT_MAX + 1], kept = 0, most = 0, longest[2] = { 0 };
+    size_t met[K_PARTS_KEPT_MAX + 1], resumed[K_PARTS_KEPT_MAX + 1], kept = 0, most = 0;
+    struct accumulation all = { 0 };
     const enum bitcut_status status =
         k_parts_make(&parts, &p->order, k, (size_t)p->k_step);
     if (status != BITCUT_OK) return status;
     for (size_t i = 0; i < parts.count; i++) {
         const size_t steps = parts.first[i + 1] - parts.first[i];
-        const bool resumes = k_parts_resumes(&parts, i);
-        if (steps > longest[resumes]) longest[resumes] = steps;
-        if (!resumes) met[kept++] = 0;
-        for (int n = 0; n < parts.adds[i]; n++, kept--)
-            met[kept - 2] =
-                1 + (met[kept - 2] > met[kept - 1] ? met[kept - 2] : met[kept - 1]);
-        if (met[kept - 1] > most) most = met[kept - 1];
+        if (!k_parts_resumes(&parts, i)) {
+            all.k_steps = larger(all.k_steps, steps);
+            met[kept] = resumed[kept] = 0;
+            kept++;
+        } else {
+            size_t *const longest = &all.remaining[resumed[kept - 1]++];
+            *longest = larger(*longest, steps);
+        }
+        for (int n = 0; n < parts.adds[i]; n++, kept--) {
+            met[kept - 2] = 1 + larger(met[kept - 2], met[kept - 1]);
+            resumed[kept - 2] = larger(resumed[kept - 2], resumed[kept - 1]);
+        }
+        most = larger(most, met[kept - 1]);
     }
-    *to = (struct accumulation){ longest[0], longest[1], parts.steps, parts.count, most };
+    all.all = parts.steps, all.lanes = parts.count, all.additions = most;
+    *to = all;
     k_parts_clear(&parts);
     return BITCUT_OK;
 }
@@ -161,15 +169,22 @@ static double begin_error(const struct gemm_plan *p)
     return c == &formats[FORMAT_F32] ? 0 : round_error(c, TO_NEAREST_EVEN);
 }
 
-/* The same for a product of a lane, whose sum enters an accumulator again if a remainder
-   follows. */
+/* The same for a product of a lane, whose sum enters an accumulator again for each loop
+   that follows. */
 static struct met accumulator_met(const struct gemm_plan *p,
                                   const struct accumulation *path, int accumulator)
 {
-    const struct met own = steps_met(p, path->k_steps, accumulator);
-    if (!path->remaining) return own;
-    return met_add(met_add(own, 1, steps_met(p, path->remaining, accumulator)), 1,
-                   met_of(1, begin_error(p)));
+    struct met own = steps_met(p, path->k_steps, accumulator);
+    for (int i = 0; i < 2 && path->remaining[i]; i++)
+        own = met_add(met_add(own, 1, steps_met(p, path->remaining[i], accumulator)), 1,
+                      met_of(1, begin_error(p)));
+    return own;
+}
+
+/* How often a sum can start from another one. */
+static double resumed_of(const struct accumulation *path)
+{
+    return (double)((path->remaining[0] > 0) + (path->remaining[1] > 0));
 }
 
 /* --- after the accumulators ------------------------------------------------------- */
@@ -221,8 +236,7 @@ static struct met after_met(const struct gemm_plan *p, const struct accumulation
         met_of(folds_of(p, i) + scalings_of(p, i) + starts_in_slice(p) + additions +
                    scalars_of(alpha, beta),
                U);
-    const double stored =
-        p->order.partial_store ? 1 : 1 + additions + (path->remaining > 0);
+    const double stored = p->order.partial_store ? 1 : 1 + additions + resumed_of(path);
     return met_add(own, 1, met_of(stored, sums));
 }
 
@@ -230,7 +244,7 @@ static struct met after_met(const struct gemm_plan *p, const struct accumulation
 static double additions_of(const struct gemm_plan *p, const struct accumulation *path)
 {
     const size_t longest =
-        path->k_steps > path->remaining ? path->k_steps : path->remaining;
+        larger(path->k_steps, larger(path->remaining[0], path->remaining[1]));
     const double lanes = (double)path->lanes,
                  promotions = chain_of(p, longest, 0).promotions;
     return lanes * (larger_double(promotions, 1) + p->accumulators - 1) - 1;
@@ -285,7 +299,7 @@ static double least_before(const struct gemm_plan *p, const struct accumulation 
     const double each = p->scaling >= BITCUT_SCALING_PROMOTED ? 2 : 1;
     if (p->promote || p->tile_k) all += each * instructions * least_rn(f32);
     all += lanes * p->accumulators * least_rn(f32);
-    if (path->remaining) all += lanes * start_least(p->unit[0]);
+    all += resumed_of(path) * lanes * start_least(p->unit[0]);
     return all + 2 * lanes *
                      (least_rn(p->order.partial_format ? p->order.partial_format : f32));
 }
@@ -357,12 +371,14 @@ struct accumulation_error accumulation_error_any(const struct gemm_plan *p, size
                                                  uint32_t alpha, uint32_t beta)
 {
     enum { INTERVALS = 256 };
-    const size_t step = (size_t)p->k_step, each = divide_up(k, INTERVALS);
+    const size_t step = (size_t)p->k_step, each = divide_up(k, INTERVALS),
+                 remaining = p->order.remainder_in_lane ? 0 : (size_t)p->order.unroll,
+                 rest = divide_up(smaller(remaining, k), step);
     struct accumulation_error most = { .update = 0 };
     for (size_t from = 1; from <= k || from == 1; from += each ? each : 1) {
         const struct accumulation path = {
             .k_steps = divide_up(smaller(from + each, k), step) + 1,
-            .remaining = divide_up(smaller((size_t)p->order.unroll, k), step),
+            .remaining = { rest, p->order.narrow ? rest : 0 },
             .all = 3 * k,
             .lanes = k,
             .additions = k - smaller(k, from)

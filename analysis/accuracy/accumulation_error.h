@@ -10,8 +10,9 @@
    error. */
 struct accumulation {
     size_t k_steps;   /* k-steps of the longest lane of a slice */
-    size_t remaining; /* k-steps of the longest remainder of a slice, whose sum starts
-                         from that of its lanes (unroll); 0: none */
+    size_t remaining[2]; /* k-steps of the longest sequence that starts from the sum of
+                            lanes (unroll), and of the longest one that starts from a sum
+                            with such a sequence (narrow); 0: none */
     size_t all;       /* k-steps of all lanes of all slices together */
     size_t lanes;     /* lanes of slices that have any lane, and remainders of slices */
     size_t additions; /* largest number of additions of lanes and slices that the sum of

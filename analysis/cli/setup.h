@@ -94,8 +94,9 @@ enum { SETUP_UNSET = INT_MIN };
         "order",                                                                         \
             "order of summation over k: slices=N, tile=K, partial-first, cut=K, "        \
             "balance-tail=K, "                                                           \
-            "lanes=N, chunk=K, unroll=K, lane-order=0.2.1, reduction=R, "                \
-            "partial-format=FORMAT, partial-store",                                      \
+            "lanes=N, chunk=K, unroll=K, narrow=N, remainder-in-lane, "                  \
+            "slices-ascending, "                                                         \
+            "lane-order=0.2.1, reduction=R, partial-format=FORMAT, partial-store",       \
             OPTION(COMMAND, setup.order, TEXT, "LIST")                                   \
     }
 

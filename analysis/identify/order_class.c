@@ -42,19 +42,20 @@ static size_t open_outputs(const struct cover *c)
 }
 
 /* Outputs without an order, of rows that have them in the same columns; of all rows, if
-   they are few. */
+   they are few and most outputs of these rows and columns have no order. */
 static enum bitcut_status take_open(struct block *b, const struct cover *c,
                                     struct fault *f)
 {
-    size_t row[SIDE_MAX], col[SIDE_MAX], rows = 0, cols = 0, most = 0;
+    size_t row[SIDE_MAX], col[SIDE_MAX], rows = 0, cols = 0, most = 0, any = 0, sum = 0;
     const size_t first = fullest_row(c), cols_max = c->m == 1 ? SIDE_MAX : COLS_MAX;
     for (size_t j = 0; j < c->n && cols < cols_max; j++)
         if (is_open(c, first, j)) col[cols++] = j;
     for (size_t i = 0; i < c->m; i++) {
         const size_t open = open_in_row(c, i, col, cols);
         most = open > most ? open : most;
+        any += open > 0, sum += open;
     }
-    const bool few = open_outputs(c) < FEW_OUTPUTS;
+    const bool few = open_outputs(c) < FEW_OUTPUTS && 2 * sum > any * cols;
     for (size_t i = 0; i < c->m && rows < SIDE_MAX && rows * cols < OUTPUTS; i++) {
         const size_t open = open_in_row(c, i, col, cols);
         if (2 * open > most || (few && open)) row[rows++] = i;

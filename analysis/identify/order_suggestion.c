@@ -190,15 +190,18 @@ static void add_order(struct orders *to, struct bitcut_order o)
     if (to->count < SUGGESTED_ORDERS_MAX) to->at[to->count++] = o;
 }
 
-/* The same in rounds of an unrolled loop, whose remaining k follow one after the other:
-   rounds of a few times all lanes. */
+/* The same in rounds of an unrolled loop, whose remaining k follow one after the other,
+   after the sum of the lanes or in lane 0: rounds of a few times all lanes. */
 static void add_rounds(struct orders *to, struct bitcut_order o, struct likely l,
                        size_t length, size_t k)
 {
     const size_t all = l.lanes * l.chunk;
     for (size_t times = 1; times <= 8 && l.lanes > 1; times *= 2) {
         o.unroll = (int)(all * times);
-        if (length % (all * times) || k % length % (all * times)) add_order(to, o);
+        for (int in_lane = 0; in_lane < 2; in_lane++) {
+            o.remainder_in_lane = in_lane;
+            if (length % (all * times) || k % length % (all * times)) add_order(to, o);
+        }
     }
 }
 

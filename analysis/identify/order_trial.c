@@ -159,7 +159,9 @@ static void try_orders(struct best *best, const struct order_trial *t,
 bool is_enough(const struct best *b, const struct order_trial *t, bool most)
 {
     const bool whole = b->all.count == t->open_all;
+    enum { FEW = 16 };
     const size_t share = most ? 3 * b->all.count : 8 * b->all.count;
+    if (most && !whole && t->open_all <= FEW) return false;
     return (whole || share >= 2 * t->open_all) &&
            evidence_of(b->all, t->open_all, order_chance(b)) >
                log((double)b->rank + 1) + (whole ? 0.5 : 3);
@@ -180,23 +182,70 @@ static bool try_list(struct best *best, const struct order_trial *t,
     return fine;
 }
 
-/* Lanes within slices, alone and then in rounds of a few registers. */
+/* The same on each unit, until an order gives most of the trial. */
+static bool try_on_units(struct best *best, const struct order_trial *t,
+                         const struct bitcut_order *order, size_t count)
+{
+    const struct cover *const c = t->c;
+    bool fine = true;
+    for (size_t u = 0; u < c->units && fine && !is_enough(best, t, true); u++)
+        fine = try_list(best, t, c->unit[u], order, count);
+    return fine;
+}
+
+/* Orders of a list. */
+enum { ROOM = 512 };
+
+/* Lanes within slices, alone and then in rounds of a few registers, whose remaining k are
+   added to the sum of the lanes, or by lane 0 before. */
 static size_t add_lanes(struct bitcut_order *to, struct bitcut_order slices, int chunk,
                         const int *lanes, size_t kinds, size_t room)
 {
+    enum { TIMES_MAX = 8 };
     size_t count = 0;
-    for (int times = 0; times <= 8; times = times ? 2 * times : 1)
+    for (int times = 0; times <= TIMES_MAX; times = times ? 2 * times : 1)
         for (size_t i = 0; i < kinds; i++)
             for (int r = BITCUT_ASCENDING; r <= BITCUT_HALVES; r++) {
                 struct bitcut_order o = slices;
-                if (count == room || (lanes[i] == 1 && (r || times))) continue;
+                if (count + 2 > room || (lanes[i] == 1 && (r || times))) continue;
                 o.lanes = lanes[i] > 1 ? lanes[i] : 0;
                 o.chunk = o.lanes ? chunk : 0;
                 o.unroll = times * chunk * lanes[i];
                 o.reduction = (enum bitcut_reduction)r;
-                if (lanes[i] == 1 || joins_lanes(r, lanes[i])) to[count++] = o;
+                o.slices_ascending = o.slices > 1 && r != BITCUT_ASCENDING;
+                o.narrow = 0, o.remainder_in_lane = false;
+                if (lanes[i] > 1 && !joins_lanes(r, lanes[i])) continue;
+                to[count++] = o;
+                o.remainder_in_lane = true;
+                if (times) to[count++] = o;
             }
     return count;
+}
+
+/* Loops with a second loop of fewer sums after them, within slices: those of Eigen's
+   products for rows of A that fill no vector, with vectors of 8 and of 16. */
+static size_t add_narrow(struct bitcut_order *to, struct bitcut_order slices, size_t room)
+{
+    static const struct bitcut_order loops[] = {
+        { .lanes = 8,
+          .unroll = 8,
+          .narrow = 2,
+          .lane_order = { 0, 1, 4, 5, 2, 3, 6, 7 } },
+        { .lanes = 16,
+          .unroll = 16,
+          .narrow = 4,
+          .lane_order = { 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15 } },
+    };
+    enum { LOOPS = sizeof loops / sizeof *loops };
+    for (size_t i = 0; i < LOOPS && i < room; i++) {
+        to[i] = loops[i];
+        to[i].slices = slices.slices, to[i].tile = slices.tile;
+        to[i].cut = slices.cut, to[i].balance_tail = slices.balance_tail;
+        to[i].chunk = 1;
+        to[i].reduction = BITCUT_HALVES;
+        to[i].slices_ascending = slices.slices > 1;
+    }
+    return smaller(LOOPS, room);
 }
 
 static bool same_slices(const struct bitcut_order *x, const struct bitcut_order *y)
@@ -230,24 +279,25 @@ static size_t known_slices(struct bitcut_order to[CLASS_ORDERS_MAX + 1],
    registers within the same slices, and without slices. */
 static bool try_alike(struct best *best, const struct order_trial *t)
 {
-    enum { ROOM = 512 };
     static const int lanes[] = { 1, 4, 8, 16, 2, 32 };
     struct bitcut_order order[ROOM], known[CLASS_ORDERS_MAX + 1];
     const struct cover *const c = t->c;
     const size_t slicings = known_slices(known, c);
     size_t count = 0;
+    bool fine = true;
     for (size_t i = 0; i < c->count; i++) {
         struct bitcut_order o = c->e->space.order[c->h[i].at[AXIS_ORDER]];
         const int own = o.lanes > 1 ? o.lanes : 1;
         count +=
             add_lanes(order + count, o, o.chunk > 1 ? o.chunk : 1, &own, 1, ROOM - count);
     }
-    for (size_t i = 0; i < slicings; i++)
+    fine = try_on_units(best, t, order, count);
+    for (size_t i = 0; i < slicings && fine; i++) {
+        count = add_narrow(order, known[i], ROOM);
         count += add_lanes(order + count, known[i], 1, lanes,
                            sizeof lanes / sizeof *lanes, ROOM - count);
-    bool fine = true;
-    for (size_t u = 0; u < c->units && fine && !is_enough(best, t, true); u++)
-        fine = try_list(best, t, c->unit[u], order, count);
+        fine = try_on_units(best, t, order, count);
+    }
     return fine;
 }
 
@@ -271,20 +321,20 @@ static bool try_suggested(struct best *best, const struct order_trial *t,
    orders apart, but perhaps too few for rounding errors to suggest any. */
 static bool try_any_lanes(struct best *best, const struct order_trial *t)
 {
-    enum { LANES = 32, CHUNK_MAX = 8, OUTPUTS_MIN = 8, ROOM = 512 };
+    enum { LANES = 32, KINDS = 16, CHUNK_MAX = 8, OUTPUTS_MIN = 8 };
     const struct cover *const c = t->c;
     struct bitcut_order order[ROOM], known[CLASS_ORDERS_MAX + 1];
     const size_t slicings = known_slices(known, c);
-    int lanes[LANES - 1];
+    int lanes[LANES];
     bool fine = true;
-    for (int l = 2; l <= LANES; l++) lanes[l - 2] = l;
+    for (int l = 0; l < LANES; l++) lanes[l] = l + 1;
     for (size_t i = 0; i < slicings && t->open_all >= OUTPUTS_MIN; i++)
-        for (int chunk = 1; chunk <= CHUNK_MAX && fine; chunk *= 2) {
-            const size_t count =
-                add_lanes(order, known[i], chunk, lanes, LANES - 1, ROOM);
-            for (size_t u = 0; u < c->units && fine && !is_enough(best, t, true); u++)
-                fine = try_list(best, t, c->unit[u], order, count);
-        }
+        for (int chunk = 1; chunk <= CHUNK_MAX; chunk *= 2)
+            for (int l = 0; l < LANES && fine; l += KINDS) {
+                const size_t count =
+                    add_lanes(order, known[i], chunk, lanes + l, KINDS, ROOM);
+                fine = try_on_units(best, t, order, count);
+            }
     return fine;
 }
 

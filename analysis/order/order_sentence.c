@@ -46,6 +46,7 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
     if (o->lanes > 1 && o->unroll) text_add(text, size, ", in rounds of %d", o->unroll);
     if (o->slices > 1 || o->lanes > 1)
         text_add(text, size, ", which are added %s", ways[o->reduction]);
+    if (o->slices > 1 && o->slices_ascending) text_add(text, size, " (slices in order)");
     for (int i = 0; i < o->lanes && order_lists_lanes(o); i++)
         text_add(text, size, "%s%d", i ? ", " : " (lanes ", o->lane_order[i]);
     if (order_lists_lanes(o)) text_add(text, size, ")");
@@ -53,9 +54,13 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
         text_add(text, size, o->partial_store ? ", from a workspace in %s" : " in %s",
                  o->partial_format->name);
     if (o->lanes > 1 && o->unroll)
-        text_add(text, size,
-                 "; the remaining k%s are added to their sum one after another",
+        text_add(text, size, "; the remaining k%s are added ",
                  o->slices > 1 ? " of each slice" : "");
+    if (o->lanes > 1 && o->unroll && o->narrow)
+        text_add(text, size, "to %d sums of these in turn, and then ", o->narrow);
+    if (o->lanes > 1 && o->unroll)
+        text_add(text, size, "to %s one after another",
+                 o->remainder_in_lane ? "the first of them before that" : "their sum");
 }
 
 void order_options(char *text, size_t size, const struct bitcut_order *o)
@@ -68,6 +73,9 @@ void order_options(char *text, size_t size, const struct bitcut_order *o)
              o->partial_first ? ",partial-first" : "", o->lanes, o->chunk,
              reductions[o->reduction].name);
     if (o->unroll) text_add(text, size, ",unroll=%d", o->unroll);
+    if (o->narrow) text_add(text, size, ",narrow=%d", o->narrow);
+    if (o->remainder_in_lane) text_add(text, size, ",remainder-in-lane");
+    if (o->slices_ascending) text_add(text, size, ",slices-ascending");
     for (int i = 0; i < o->lanes && order_lists_lanes(o); i++)
         text_add(text, size, "%s%d", i ? "." : ",lane-order=", o->lane_order[i]);
     if (o->partial_format)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+static inline size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static inline int smaller_int(int a, int b) { return a < b ? a : b; }
 static inline int larger_int(int a, int b) { return a > b ? a : b; }

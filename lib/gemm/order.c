@@ -43,6 +43,8 @@ struct cut {
     size_t length;              /* length of a slice that is cut by k; 0: cut by tiles */
     size_t half;                /* length of the last slice but one, if it differs  */
     size_t round;               /* k of a round of an unrolled loop; 0: no such loop */
+    size_t narrow;              /* sums of the loop after it; 0: no second loop */
+    bool in_lane;               /* whether lane 0 has the k after the rounds */
     bool partial_first;
 };
 
@@ -70,6 +72,8 @@ static struct cut cut_make(const struct bitcut_order *o, size_t k, size_t step)
                      .lanes = o->lanes ? (size_t)o->lanes : 1,
                      .round =
                          o->lanes > 1 ? divide_up((size_t)o->unroll, step) * step : 0,
+                     .narrow = (size_t)o->narrow,
+                     .in_lane = o->remainder_in_lane,
                      .partial_first = o->partial_first && k };
     const size_t unit = o->cut ? smaller((size_t)o->cut, k) : c.tile;
     if (!k) return c;
@@ -85,10 +89,10 @@ static struct cut cut_make(const struct bitcut_order *o, size_t k, size_t step)
     return c;
 }
 
-/* The first k of a slice and its end, the end of the k that its lanes share, and the
-   length of its first tile. */
+/* The first k of a slice and its end, the end of the k that its lanes share, the end of
+   the second loop, and the length of its first tile. */
 struct slice {
-    size_t from, end, shared, first;
+    size_t from, end, shared, narrow, first;
 };
 
 /* The first k of slice i, if slices are cut by k. */
@@ -121,6 +125,8 @@ static struct slice slice_at(const struct cut *c, size_t i)
 {
     struct slice s = slice_cut(c, i);
     s.shared = s.end - (c->round ? (s.end - s.from) % c->round : 0);
+    s.narrow = s.shared + (c->narrow ? (s.end - s.shared) / (c->narrow * c->turn) : 0) *
+                              c->narrow * c->turn;
     return s;
 }
 
@@ -179,6 +185,11 @@ static int adds_after(enum bitcut_reduction how, size_t i, size_t count)
     return i + 1 == count ? kept : kept + 1 - __builtin_popcountll(i + 1);
 }
 
+static enum bitcut_reduction slice_reduction(const struct bitcut_order *o)
+{
+    return o->slices_ascending ? BITCUT_ASCENDING : o->reduction;
+}
+
 /* --- one lane of one slice -------------------------------------------------------- */
 
 /* Add the step that begins with k `from` in a tile that ends before `end`. */
@@ -202,6 +213,13 @@ static void add_turn(struct k_parts *x, const struct cut *c, const struct slice 
     }
 }
 
+/* Add the steps of consecutive k of a slice. */
+static void add_steps(struct k_parts *x, const struct cut *c, const struct slice *s,
+                      size_t from, size_t to)
+{
+    for (; from < to; from += c->step) add_step(x, c, from, s->end);
+}
+
 /* Add the sequence of a lane; false if the lane has no steps.  If no positions of
    elements are wanted, the steps of a single lane are only counted. */
 static bool add_lane(struct k_parts *x, const struct cut *c, size_t slice, size_t lane)
@@ -212,6 +230,7 @@ static bool add_lane(struct k_parts *x, const struct cut *c, size_t slice, size_
     else
         for (size_t q = lane * c->turn; q < c->each * c->tile; q += c->lanes * c->turn)
             add_turn(x, c, &s, q);
+    if (c->in_lane && !lane) add_steps(x, c, &s, s.shared, s.end);
     return x->steps > x->first[x->count];
 }
 
@@ -247,32 +266,64 @@ static void end_sequence(struct k_parts *x, int adds, bool last, int others)
     x->adds[x->count++] = (uint8_t)(adds + (last ? others : 0));
 }
 
-/* Add the sequence of the k of a slice that its lanes do not share. */
-static void add_remainder(struct k_parts *x, const struct cut *c, const struct slice *s,
-                          bool resumes)
+/* Begin a sequence, which starts from the latest retained sum or does not. */
+static void begin_sequence(struct k_parts *x, bool resumes)
 {
     x->first[x->count] = x->steps;
-    x->resumes[x->count] = resumes;
-    for (size_t from = s->shared; from < s->end; from += c->step)
-        add_step(x, c, from, s->end);
+    if (x->resumes) x->resumes[x->count] = resumes;
+}
+
+/* Add the sequence of a sum of the second loop. */
+static void add_narrow(struct k_parts *x, const struct cut *c, const struct slice *s,
+                       size_t sum, bool resumes)
+{
+    begin_sequence(x, resumes);
+    for (size_t q = s->shared + sum * c->turn; q < s->narrow; q += c->narrow * c->turn)
+        add_steps(x, c, s, q, q + c->turn);
+}
+
+/* Add the sequences of the lanes and of the second loop, each sum of which is the sum of
+   as many lanes.  `others`: sums of slices that are added to the last one, which is the
+   sum of the slice if `last`. */
+static void add_loops(struct k_parts *x, const struct cut *c,
+                      const struct bitcut_order *o, size_t slice, size_t *lane, bool last,
+                      int others)
+{
+    const enum bitcut_reduction how = o->reduction;
+    const struct slice s = slice_at(c, slice);
+    const size_t count = list_lanes(lane, c, o, slice),
+                 sums = s.narrow > s.shared ? c->narrow : 0,
+                 group = sums ? count / sums : 0;
+    size_t sum = 0;
+    for (size_t n = 0, i = first_sum(how, count); n < count;
+         n++, i = next_sum(how, i, count)) {
+        const int adds = adds_after(how, i, count);
+        const bool ends = group && (n + 1) % group == 0;
+        const int own = ends ? __builtin_ctzll(group) : adds;
+        add_lane(x, c, slice, lane[i]);
+        if (x->resumes) x->resumes[x->count] = false;
+        end_sequence(x, own, last && !ends && n + 1 == count, others);
+        if (!ends) continue;
+        add_narrow(x, c, &s, sum, true);
+        end_sequence(x, adds - own, last && n + 1 == count, others);
+        sum = next_sum(how, sum, sums);
+    }
+    for (size_t n = 0; n < sums && !count; n++, sum = next_sum(how, sum, sums)) {
+        add_narrow(x, c, &s, sum, false);
+        end_sequence(x, adds_after(how, sum, sums), last && n + 1 == sums, others);
+    }
 }
 
 static void add_slice(struct k_parts *x, const struct cut *c,
                       const struct bitcut_order *o, size_t slice, size_t *lane)
 {
-    const enum bitcut_reduction how = o->reduction;
     const struct slice s = slice_at(c, slice);
-    const size_t count = list_lanes(lane, c, o, slice);
-    const int others = adds_after(how, slice, c->slices);
-    for (size_t n = 0, i = first_sum(how, count); n < count;
-         n++, i = next_sum(how, i, count)) {
-        add_lane(x, c, slice, lane[i]);
-        if (x->resumes) x->resumes[x->count] = false;
-        end_sequence(x, adds_after(how, i, count), n + 1 == count && s.shared == s.end,
-                     others);
-    }
-    if (s.shared == s.end) return;
-    add_remainder(x, c, &s, count > 0);
+    const int others = adds_after(slice_reduction(o), slice, c->slices);
+    const bool remain = s.narrow < s.end && !c->in_lane;
+    add_loops(x, c, o, slice, lane, !remain, others);
+    if (!remain) return;
+    begin_sequence(x, s.narrow > s.from);
+    add_steps(x, c, &s, s.narrow, s.end);
     end_sequence(x, 0, true, others);
 }
 
@@ -288,23 +339,25 @@ static int most_kept(const struct k_parts *x)
 
 static bool allocate(struct k_parts *x, const struct cut *c, const struct bitcut_order *o)
 {
-    const bool reordered =
-        o->reduction == BITCUT_DESCENDING || o->reduction == BITCUT_HALVES;
+    const enum bitcut_reduction how = slice_reduction(o);
+    const bool reordered = how == BITCUT_DESCENDING || how == BITCUT_HALVES;
     const bool moved = c->lanes > 1 || (c->partial_first && c->k % c->tile) ||
-                       c->length || (reordered && c->slices > 1);
+                       c->length || (reordered && c->slices > 1),
+               resumes = c->round && !c->in_lane;
     const size_t steps =
         c->length ? c->slices * divide_up(c->length, c->step) : divide_up(c->k, c->step);
     size_t parts, elements;
-    if (!size_multiply(&parts, c->slices, c->lanes + (c->round > 0)) || parts > steps)
+    if (!size_multiply(&parts, c->slices, c->lanes + c->narrow + (c->round > 0)) ||
+        parts > steps)
         parts = steps;
     x->first = memory_allocate(parts + 1, sizeof *x->first);
     x->adds = memory_allocate(parts, sizeof *x->adds);
     if (o->partial_store) x->stored = memory_allocate(parts, sizeof *x->stored);
-    if (c->round) x->resumes = memory_allocate(parts, sizeof *x->resumes);
+    if (resumes) x->resumes = memory_allocate(parts, sizeof *x->resumes);
     if (moved && size_multiply(&elements, steps, c->step))
         x->element = memory_allocate(elements, sizeof *x->element);
     return x->first && x->adds && (x->stored || !o->partial_store) &&
-           (x->resumes || !c->round) && (x->element || !moved);
+           (x->resumes || !resumes) && (x->element || !moved);
 }
 
 enum bitcut_status k_parts_make(struct k_parts *x, const struct bitcut_order *order,
@@ -318,8 +371,9 @@ enum bitcut_status k_parts_make(struct k_parts *x, const struct bitcut_order *or
         free(lane);
         return BITCUT_NO_MEMORY;
     }
-    for (size_t n = 0, i = first_sum(order->reduction, c.slices); n < c.slices;
-         n++, i = next_sum(order->reduction, i, c.slices))
+    const enum bitcut_reduction how = slice_reduction(order);
+    for (size_t n = 0, i = first_sum(how, c.slices); n < c.slices;
+         n++, i = next_sum(how, i, c.slices))
         add_slice(x, &c, order, i, lane);
     x->first[x->count] = x->steps;
     x->kept = most_kept(x);

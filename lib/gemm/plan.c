@@ -53,7 +53,7 @@ static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct faul
                          "unknown value of an enumeration in the GEMM");
     if (!is_open_or_to(g->promote, INT32_MAX) || !is_open_or_to(g->tile_k, INT32_MAX) ||
         o->slices < 0 || o->tile < 0 || o->cut < 0 || o->balance_tail < 0 ||
-        o->lanes < 0 || o->chunk < 0 || o->unroll < 0)
+        o->lanes < 0 || o->chunk < 0 || o->unroll < 0 || o->narrow < 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "counts must not be negative");
     if (!order_is_sound(o))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
@@ -144,6 +144,9 @@ static struct bitcut_order order_of(struct bitcut_order o)
     if (o.partial_format == &formats[FORMAT_F32]) o.partial_format = NULL;
     o.partial_store &= o.partial_format != NULL;
     if (o.lanes == 1) o.unroll = 0;
+    if (!o.unroll) o.narrow = 0;
+    o.remainder_in_lane &= o.unroll > 0;
+    o.slices_ascending &= o.slices > 1 && o.reduction != BITCUT_ASCENDING;
     return o;
 }
 
@@ -309,6 +312,22 @@ static enum bitcut_status check_carried(const struct gemm_plan *p,
     return BITCUT_OK;
 }
 
+/* Check the second loop, whose sums are sums of as many lanes each. */
+static enum bitcut_status check_narrow(const struct gemm_plan *p, struct fault *f)
+{
+    const struct bitcut_order *const o = &p->order;
+    if (!o->narrow) return BITCUT_OK;
+    if (o->remainder_in_lane)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "narrow and remainder-in-lane cannot be combined");
+    if (o->lanes & (o->lanes - 1) || o->narrow & (o->narrow - 1) ||
+        o->narrow >= o->lanes || o->reduction < BITCUT_TREE)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "narrow requires lanes and narrow to be powers of two, fewer "
+                         "than lanes, and reduction=tree or reduction=halves");
+    return BITCUT_OK;
+}
+
 /* Check that the accumulator can start from the sum of the lanes, in an unrolled loop. */
 static enum bitcut_status check_unroll(const struct gemm_plan *p, struct fault *f)
 {
@@ -316,7 +335,7 @@ static enum bitcut_status check_unroll(const struct gemm_plan *p, struct fault *
                  (p->integer || !integer_products(p, 0));
     for (int i = 0; i < p->terms; i++) plain &= !p->term[i].scaled;
     if (!p->order.unroll) return BITCUT_OK;
-    if (!plain)
+    if (!plain && !p->order.remainder_in_lane)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "unroll requires a recipe whose only accumulator can start from "
                          "a sum, such as plain; %s has another one",
@@ -324,7 +343,7 @@ static enum bitcut_status check_unroll(const struct gemm_plan *p, struct fault *
     if (p->order.partial_first)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "unroll and partial-first cannot be combined");
-    return BITCUT_OK;
+    return check_narrow(p, f);
 }
 
 /* Whether only the direction of the rule matters, so that a unit can round by it. */

@@ -14,7 +14,7 @@ from ctypes import (POINTER, Structure, Union, byref, c_bool, c_char, c_char_p, 
                     c_size_t, c_ubyte, c_uint32, c_uint64, c_void_p)
 
 UNSET = -1
-TEXT_MAX, FIELD_MAX, ORDER_MAX, GEMM_MAX = 240, 1024, 288, 768
+TEXT_MAX, FIELD_MAX, ORDER_MAX, GEMM_MAX = 240, 1024, 352, 768
 EPILOGUE_MAX = 16
 DIMENSION_MAX = ctypes.c_size_t(-1).value
 
@@ -69,7 +69,8 @@ class Order(Structure):
     _fields_ = [("slices", c_int), ("tile", c_int), ("partial_first", c_bool), ("cut", c_int),
                 ("balance_tail", c_int), ("lanes", c_int), ("chunk", c_int), ("reduction", c_int),
                 ("partial_format", c_void_p), ("partial_store", c_bool),
-                ("lane_order", c_ubyte * 16), ("unroll", c_int)]
+                ("lane_order", c_ubyte * 16), ("unroll", c_int), ("narrow", c_int),
+                ("remainder_in_lane", c_bool), ("slices_ascending", c_bool)]
 
 
 class Scales(Structure):

@@ -76,6 +76,8 @@ class Computed(Folder):
             self.both("ootomo", "a100", a, b, c if "beta" in more else None, **more)
         self.both("ootomo", "a100", a, b, c)  # beta is 1
         self.both("fp32", "fma/f32", a, b, order={"lanes": 2, "chunk": 1, "unroll": 8, "slices": 3})
+        self.both("fp32", "fma/f32", a, b, order={"lanes": 8, "unroll": 8, "narrow": 2, "reduction": "halves"})
+        self.both("fp32", "fma/f32", a, b, order={"lanes": 4, "unroll": 16, "remainder_in_lane": True})
 
     def test_element_types(self):
         a, b = uniform(19, 70).astype("f2"), uniform(70, 13).astype("f8").astype("f4")

@@ -304,13 +304,21 @@ static void vary(struct bitcut_gemm *g, uint64_t *rng)
         .partial_format = &formats[sums[test_between(rng, 0, 4)]],
         .partial_store = test_between(rng, 0, 1),
         .unroll = test_between(rng, 0, 1) * test_between(rng, 1, 40),
+        .remainder_in_lane = test_between(rng, 0, 2) == 0,
+        .slices_ascending = test_between(rng, 0, 1),
     };
+    if (!g->order.remainder_in_lane && test_between(rng, 0, 2) == 0) {
+        g->order.narrow = 1 << test_between(rng, 0, 1);
+        g->order.lanes = 4, g->order.unroll = 80;
+        g->order.partial_first = false;
+    }
     g->equilibrate = test_between(rng, 0, 3) == 0;
     if (gemm_equilibrates(g) && g->order.partial_format == &formats[FORMAT_F16])
         g->order.partial_format = NULL; /* scaled sums are beyond f16 */
     if (test_between(rng, 0, 2) == 0) g->promote = test_between(rng, 0, 3);
     if (test_between(rng, 0, 3) == 0) g->dropped_term = test_between(rng, 0, 1);
     if (test_between(rng, 0, 3) == 0) g->tile_k = test_between(rng, 0, 64);
+    if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK) g->order.narrow = 0;
     if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK) g->order.unroll = 0;
     if (test_between(rng, 0, 1)) return;
     g->alpha = (uint32_t)test_between(rng, 0x3e000000, 0x41800000);
@@ -345,12 +353,17 @@ START_TEST(remainders_are_counted)
 {
     static const struct {
         struct bitcut_order order;
-        size_t k, k_steps, remaining, lanes, additions;
+        size_t k, k_steps, remaining[2], lanes, additions;
     } rows[] = {
-        { { .lanes = 2, .unroll = 8 }, 36, 16, 4, 3, 1 },
-        { { .lanes = 2, .unroll = 8 }, 32, 16, 0, 2, 1 },
-        { { .lanes = 2, .unroll = 8 }, 7, 7, 0, 1, 0 },
-        { { .lanes = 4, .unroll = 8, .slices = 2, .cut = 17 }, 30, 4, 5, 10, 4 },
+        { { .lanes = 2, .unroll = 8 }, 36, 16, { 4 }, 3, 1 },
+        { { .lanes = 2, .unroll = 8 }, 32, 16, { 0 }, 2, 1 },
+        { { .lanes = 2, .unroll = 8 }, 7, 7, { 0 }, 1, 0 },
+        { { .lanes = 4, .unroll = 8, .slices = 2, .cut = 17 }, 30, 4, { 5 }, 10, 4 },
+        { { .lanes = 2, .unroll = 8, .remainder_in_lane = true }, 36, 20, { 0 }, 2, 1 },
+        { { .lanes = 8, .unroll = 8, .narrow = 2, .reduction = BITCUT_HALVES },
+          31, 3, { 3, 1 }, 11, 3 },
+        { { .lanes = 8, .unroll = 8, .narrow = 2, .reduction = BITCUT_TREE },
+          24, 3, { 0 }, 8, 3 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct bitcut_gemm g = gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", NULL));
@@ -360,7 +373,8 @@ START_TEST(remainders_are_counted)
         ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
         ck_assert_int_eq(accumulation_of(&path, &plan, rows[i].k), BITCUT_OK);
         ck_assert_uint_eq(path.k_steps, rows[i].k_steps);
-        ck_assert_uint_eq(path.remaining, rows[i].remaining);
+        for (int r = 0; r < 2; r++)
+            ck_assert_uint_eq(path.remaining[r], rows[i].remaining[r]);
         ck_assert_uint_eq(path.all, rows[i].k);
         ck_assert_uint_eq(path.lanes, rows[i].lanes);
         ck_assert_uint_eq(path.additions, rows[i].additions);
@@ -370,7 +384,8 @@ START_TEST(remainders_are_counted)
         hostfp_leave(&mode);
         /* a rounding for each step of both, and each addition */
         const double meets =
-            (double)(rows[i].k_steps + rows[i].remaining + rows[i].additions);
+            (double)(rows[i].k_steps + rows[i].remaining[0] + rows[i].remaining[1] +
+                     rows[i].additions);
         ck_assert_double_ge(e.term[0], meets * 0x1p-24);
         ck_assert_double_le(e.term[0], (meets + 2) * 0x1p-24);
     }

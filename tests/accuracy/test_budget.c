@@ -353,6 +353,7 @@ static void order_draw(struct bitcut_gemm *g, uint64_t *rng)
         .partial_format = test_between(rng, 0, 5) ? NULL : &formats[FORMAT_BF16],
         .partial_store = test_between(rng, 0, 1),
         .unroll = test_between(rng, 0, 1) * test_between(rng, 1, 12),
+        .remainder_in_lane = test_between(rng, 0, 2) == 0,
     };
     struct gemm_plan plan;
     if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK) g->order.unroll = 0;

@@ -523,8 +523,17 @@ static size_t deal(struct step *to, const struct asked *g, size_t k)
 }
 
 /* A loop unrolled by rounds: so many k of a slice are no whole round, and the steps that
-   hold these are of no lane, but of the loop after it. */
-enum { AFTER_ROUNDS = 1 << 30 };
+   hold these are of no lane, but of the loop after it; or of the sums of a second loop, as
+   far as these have whole rounds; or of lane 0. */
+enum { AFTER_ROUNDS = 1 << 30, SECOND_LOOP = 1 << 20 };
+
+static size_t lane_after(const struct asked *g, size_t at, size_t length)
+{
+    const size_t turn = whole_steps(g, g->order.chunk), sums = (size_t)g->order.narrow;
+    if (g->order.remainder_in_lane) return 0;
+    if (!sums || at >= length / (sums * turn) * (sums * turn)) return AFTER_ROUNDS;
+    return SECOND_LOOP + at / turn % sums;
+}
 
 static void take_from_lanes(struct step *steps, const struct asked *g, size_t count)
 {
@@ -535,7 +544,9 @@ static void take_from_lanes(struct step *steps, const struct asked *g, size_t co
         for (; end < count && steps[end].slice == steps[i].slice; end++)
             length += steps[end].count;
         for (; i < end; i++) {
-            if (seen >= length / round * round) steps[i].lane = AFTER_ROUNDS;
+            const size_t rounds = length / round * round;
+            if (seen >= rounds)
+                steps[i].lane = lane_after(g, seen - rounds, length - rounds);
             seen += steps[i].count;
         }
     }
@@ -607,22 +618,33 @@ static size_t lane_at(const struct asked *g, size_t at)
     return listed ? g->order.lane_order[at] : at;
 }
 
-/* All of x[count] added as the order says; +0 of none. */
-static uint32_t reduced(const struct asked *g, uint32_t *x, size_t count)
+/* All of x[count] added by a reduction; +0 of none. */
+static uint32_t reduced(const struct asked *g, enum bitcut_reduction how, uint32_t *x,
+                        size_t count)
 {
     if (count < 2) return count ? x[0] : 0;
-    if (g->order.reduction == BITCUT_HALVES) return halved(g, x, count);
-    if (g->order.reduction == BITCUT_TREE) {
+    if (how == BITCUT_HALVES) return halved(g, x, count);
+    if (how == BITCUT_TREE) {
         for (size_t i = 0; i + 1 < count; i += 2)
             x[i / 2] = sum_of_two(g, x[i], x[i + 1]);
         if (count % 2) x[count / 2] = x[count - 1];
-        return reduced(g, x, count / 2 + count % 2);
+        return reduced(g, how, x, count / 2 + count % 2);
     }
-    const bool down = g->order.reduction == BITCUT_DESCENDING;
+    const bool down = how == BITCUT_DESCENDING;
     uint32_t sum = x[down ? count - 1 : 0];
     for (size_t i = 1; i < count; i++)
         sum = sum_of_two(g, sum, x[down ? count - 1 - i : i]);
     return sum;
+}
+
+/* The first additions of x[count], until so many sums remain. */
+static void reduced_to(const struct asked *g, uint32_t *x, size_t count, size_t sums)
+{
+    for (; count > sums; count /= 2)
+        for (size_t i = 0; i < count / 2; i++)
+            x[i] = g->order.reduction == BITCUT_TREE
+                       ? sum_of_two(g, x[2 * i], x[2 * i + 1])
+                       : sum_of_two(g, x[i], x[i + count / 2]);
 }
 
 /* What the sums of a GEMM share: its steps, and what is added to the first of them. */
@@ -653,6 +675,28 @@ static bool lane_run(uint32_t *sum, const struct dealt *x, const uint32_t *start
     return true;
 }
 
+/* The sums of the second loop, from those of the lanes on; returns how many. */
+static size_t second_loop(uint32_t *lane, const struct dealt *x, size_t slice, size_t lanes,
+                          bool begins)
+{
+    const size_t sums = (size_t)x->g->order.narrow;
+    bool any = false;
+    if (!sums) return lanes;
+    if (lanes) {
+        uint32_t own[STEPS_MAX], none;
+        memcpy(own, lane, lanes * sizeof *own);
+        reduced_to(x->g, own, lanes, sums);
+        if (!lane_run(&none, x, NULL, slice, SECOND_LOOP, false)) return lanes;
+        memcpy(lane, own, sums * sizeof *own);
+    }
+    for (size_t i = 0; i < sums; i++) {
+        const uint32_t start = lane[i];
+        any |= lane_run(&lane[i], x, lanes ? &start : NULL, slice, SECOND_LOOP + i,
+                        begins && !i && !lanes);
+    }
+    return any ? sums : 0;
+}
+
 /* The lanes of a slice, and then what is after the rounds. */
 static uint32_t slice_sum(const struct dealt *x, size_t slice)
 {
@@ -663,7 +707,8 @@ static uint32_t slice_sum(const struct dealt *x, size_t slice)
     for (size_t l = 0; l < (size_t)g->order.lanes && l < STEPS_MAX; l++)
         lanes += lane_run(&lane[lanes], x, NULL, slice, lane_at(g, l),
                           begins && !lane_at(g, l));
-    all = reduced(g, lane, lanes);
+    lanes = second_loop(lane, x, slice, lanes, begins);
+    all = reduced(g, g->order.reduction, lane, lanes);
     if (lane_run(&sum, x, lanes ? &all : NULL, slice, AFTER_ROUNDS, begins && !lanes))
         all = sum;
     return g->order.partial_store ? sum_stored(g, all) : all;
@@ -686,7 +731,8 @@ static uint32_t slices_run(const struct asked *g, const struct output *o,
     if (!slices && g->start) /* no products */
         return x.in_sum ? x.addend
                         : accumulated(g, 0, convert(held_by(g, 0), RN, F32, x.addend));
-    return reduced(g, slice, slices);
+    return reduced(g, g->order.slices_ascending ? BITCUT_ASCENDING : g->order.reduction,
+                   slice, slices);
 }
 
 static uint32_t element(const struct asked *g, const struct output *o,

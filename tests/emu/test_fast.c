@@ -379,6 +379,9 @@ static void recipe_check(const struct bitcut_recipe *r, const struct bitcut_unit
         for (int i = 0; i < g->order.lanes && g->order.tile % 2; i++)
             g->order.lane_order[i] = (unsigned char)(g->order.lanes - 1 - i);
         if (!g->order.partial_first) g->order.unroll = test_between(state, 0, 40);
+        g->order.remainder_in_lane = !test_between(state, 0, 2);
+        if (!test_between(state, 0, 3) && !g->order.partial_first && !g->order.remainder_in_lane)
+            g->order.lanes = 4, g->order.narrow = 2, g->order.unroll = 64;
     }
     if (test_between(state, 0, 3) == 0) g->promote = test_between(state, 0, 5);
     if (test_between(state, 0, 2) == 0) g->tile_k = test_between(state, 0, 80);

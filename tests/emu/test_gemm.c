@@ -116,10 +116,20 @@ static void order_draw(struct bitcut_order *o, uint64_t *rng)
     o->reduction = (enum bitcut_reduction)test_between(rng, 0, 3);
     o->partial_format = test_between(rng, 0, 1) ? NULL : &formats[sums[test_between(rng, 0, 3)]];
     o->partial_store = test_between(rng, 0, 1);
+    o->slices_ascending = !test_between(rng, 0, 2);
     if (!test_between(rng, 0, 3)) lane_order_draw(o, rng);
     if (test_between(rng, 0, 1)) return;
     o->unroll = parts[test_between(rng, 0, 5)];
     o->partial_first &= !o->unroll || o->lanes == 1;
+    o->remainder_in_lane = !test_between(rng, 0, 2);
+    if (o->remainder_in_lane || test_between(rng, 0, 1)) return;
+    o->lanes = 1 << test_between(rng, 1, 3);
+    o->narrow = 1 << test_between(rng, 0, 2);
+    o->chunk = test_between(rng, 0, 1) ? 0 : test_between(rng, 1, 20);
+    o->unroll = test_between(rng, 1, 160);
+    o->partial_first = false;
+    memset(o->lane_order, 0, sizeof o->lane_order);
+    if (test_between(rng, 0, 1)) lane_order_draw(o, rng);
 }
 
 /* Another split for one side, if the recipe and the unit take it. */
@@ -159,6 +169,7 @@ static void options_draw(struct asked *g, uint64_t *rng)
         g->promote = promotes[test_between(rng, 0, 3)];
         order_draw(&g->order, rng);
         if (test_between(rng, 0, 1)) g->tile_k = tiles[test_between(rng, 0, 3)];
+        if (asked_check(g, NULL) != BITCUT_OK) g->order.narrow = 0;
         if (asked_check(g, NULL) != BITCUT_OK) g->order.unroll = 0;
         if (asked_check(g, NULL) != BITCUT_OK) g->promote = row.promote;
         if (!test_between(rng, 0, 2)) side_draw(g, &g->split_a, rng);

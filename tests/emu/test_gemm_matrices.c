@@ -261,6 +261,26 @@ static void unroll_first(struct bitcut_gemm *g)
 {
     g->order.lanes = 2, g->order.unroll = 4, g->order.partial_first = true;
 }
+static void narrow(struct bitcut_gemm *g) { g->order.narrow = -1; }
+static void narrow_of(struct bitcut_gemm *g, int lanes, int sums, int round)
+{
+    g->order = (struct bitcut_order){
+        .lanes = lanes, .narrow = sums, .unroll = round, .reduction = BITCUT_HALVES };
+}
+static void narrow_three(struct bitcut_gemm *g) { narrow_of(g, 8, 3, 64); }
+static void narrow_six(struct bitcut_gemm *g) { narrow_of(g, 6, 2, 64); }
+static void narrow_all(struct bitcut_gemm *g) { narrow_of(g, 4, 4, 64); }
+static void narrow_short(struct bitcut_gemm *g) { narrow_of(g, 1 << 20, 2, 64); }
+static void narrow_down(struct bitcut_gemm *g)
+{
+    narrow_of(g, 4, 2, 64);
+    g->order.reduction = BITCUT_DESCENDING;
+}
+static void narrow_in_lane(struct bitcut_gemm *g)
+{
+    narrow_of(g, 4, 2, 64);
+    g->order.remainder_in_lane = true;
+}
 static void unroll_two(struct bitcut_gemm *g)
 {
     g->order.lanes = 2, g->order.unroll = 4, g->recipe = &recipes[RECIPE_OOTOMO];
@@ -314,6 +334,13 @@ static const struct {
     { many_listed, "lane_order" },
     { unroll, "negative" },
     { unroll_first, "unroll and partial-first cannot be combined" },
+    { narrow, "negative" },
+    { narrow_three, "narrow requires lanes and narrow to be powers of two" },
+    { narrow_six, "narrow requires lanes and narrow to be powers of two" },
+    { narrow_all, "fewer than lanes" },
+    { narrow_down, "reduction=tree or reduction=halves" },
+    { narrow_short, "narrow requires a round (unroll) with a chunk for each lane" },
+    { narrow_in_lane, "narrow and remainder-in-lane cannot be combined" },
     { unroll_two, "whose only accumulator can start from a sum, such as plain; ootomo" },
     { layout, "enumeration" },
     { parts, "device" },
@@ -553,6 +580,57 @@ static const struct {
       "5|1,3|0,2+4",
       "0011",
       2 },
+    { { .lanes = 2, .unroll = 8, .remainder_in_lane = true },
+      12,
+      1,
+      "0,2,4,6,8,9,10,11|1,3,5,7",
+      "01",
+      1 },
+    { { .lanes = 3, .unroll = 4, .remainder_in_lane = true, .lane_order = { 2, 0, 1 } },
+      9,
+      1,
+      "2,5|0,3,6,8|1,4,7",
+      "011",
+      1 },
+    { { .lanes = 2, .unroll = 8, .remainder_in_lane = true }, 5, 1, "0,1,2,3,4", "0", 1 },
+    { { .lanes = 4, .unroll = 4, .narrow = 2, .reduction = BITCUT_HALVES },
+      11,
+      1,
+      "0,4|2,6+8|1,5|3,7+9+10",
+      "0100110",
+      2 },
+    { { .lanes = 4, .unroll = 4, .narrow = 2, .reduction = BITCUT_TREE },
+      10,
+      1,
+      "0,4|1,5+8|2,6|3,7+9",
+      "010011",
+      2 },
+    { { .lanes = 4, .unroll = 4, .narrow = 2, .reduction = BITCUT_TREE },
+      9,
+      1,
+      "0,4|1,5|2,6|3,7+8",
+      "01020",
+      2 },
+    { { .lanes = 8, .unroll = 8, .narrow = 4, .reduction = BITCUT_HALVES },
+      5,
+      1,
+      "0|2|1|3+4",
+      "01020",
+      2 },
+    { { .slices = 3, .cut = 4, .lanes = 2, .reduction = BITCUT_DESCENDING,
+        .slices_ascending = true },
+      9,
+      1,
+      "1,3|0,2|5,7|4,6|8",
+      "01021",
+      2 },
+    { { .slices = 2, .cut = 6, .lanes = 4, .unroll = 4, .narrow = 1,
+        .reduction = BITCUT_HALVES },
+      11,
+      1,
+      "0|2|1|3+4,5|6|8|7|9+10",
+      "0102001021",
+      3 },
 };
 
 static void describe(char *steps, char *adds, const struct k_parts *x, size_t k,

@@ -23,6 +23,8 @@ static bool same_order(const struct bitcut_order *x, const struct bitcut_order *
            x->balance_tail == y->balance_tail && x->chunk == y->chunk &&
            x->reduction == y->reduction && x->partial_format == y->partial_format &&
            x->partial_store == y->partial_store && x->unroll == y->unroll &&
+           x->narrow == y->narrow && x->remainder_in_lane == y->remainder_in_lane &&
+           x->slices_ascending == y->slices_ascending &&
            !memcmp(x->lane_order, y->lane_order, sizeof x->lane_order);
 }
 
@@ -122,6 +124,9 @@ static void vary_order(struct bitcut_order *o, uint64_t *rng)
                                 .lanes = number(rng, 0, 4),
                                 .chunk = number(rng, 0, 64),
                                 .unroll = number(rng, 0, 64),
+                                .narrow = number(rng, 0, 8),
+                                .remainder_in_lane = test_bits(rng) & 1,
+                                .slices_ascending = test_bits(rng) & 1,
                                 .reduction = (enum bitcut_reduction)number(rng, 0, 3),
                                 .partial_store = test_bits(rng) & 1 };
     const bool reversed = test_bits(rng) & 1;
@@ -327,7 +332,10 @@ START_TEST(lengths)
                                      true,
                                      { 15, 14, 13, 12, 11, 10, 15, 14, 13, 12, 11, 10, 15,
                                        14, 13, 12 },
-                                     999999999 };
+                                     999999999,
+                                     999999999,
+                                     true,
+                                     true };
     configuration_line_write(line, &g);
     ck_assert_uint_lt(strlen(line), CONFIGURATION_LINE_MAX - 1);
     ck_assert_str_eq(line + strlen(line) - strlen(g.order.partial_format->name),

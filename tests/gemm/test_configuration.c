@@ -18,6 +18,9 @@ static void check_same(const struct bitcut_order *x, const struct bitcut_order *
                       x->chunk == y->chunk && x->reduction == y->reduction &&
                       x->partial_format == y->partial_format &&
                       x->partial_store == y->partial_store && x->unroll == y->unroll &&
+                      x->narrow == y->narrow &&
+                      x->remainder_in_lane == y->remainder_in_lane &&
+           x->slices_ascending == y->slices_ascending &&
                       !memcmp(x->lane_order, y->lane_order, sizeof x->lane_order),
                   "%s: read as another order", line);
 }
@@ -51,6 +54,9 @@ START_TEST(round_trip)
             .lanes = count_of_sums(&rng),
             .chunk = count(&rng),
             .unroll = count(&rng),
+            .narrow = count(&rng),
+            .remainder_in_lane = test_between(&rng, 0, 1),
+            .slices_ascending = test_between(&rng, 0, 1),
             .reduction = (enum bitcut_reduction)test_between(&rng, 0, 3),
             .partial_format = sums->name ? sums : NULL,
             .partial_store = test_bits(&rng) & 1,

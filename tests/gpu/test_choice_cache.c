@@ -49,6 +49,8 @@ static bool same_order(const struct bitcut_order *x, const struct bitcut_order *
            x->chunk == y->chunk && x->reduction == y->reduction &&
            x->partial_format == y->partial_format &&
            x->partial_store == y->partial_store && x->unroll == y->unroll &&
+           x->narrow == y->narrow && x->remainder_in_lane == y->remainder_in_lane &&
+           x->slices_ascending == y->slices_ascending &&
            !memcmp(x->lane_order, y->lane_order, sizeof x->lane_order);
 }
 
@@ -178,6 +180,9 @@ static const void *const pointers[1] = { some };
     CHANGE(stored, x->order.partial_store = true)                                        \
     CHANGE(lane_order, x->order.lane_order[0] = 1)                                       \
     CHANGE(unroll, x->order.unroll = 8)                                                  \
+    CHANGE(narrow, x->order.narrow = 2)                                                  \
+    CHANGE(ascending, x->order.slices_ascending = true)                                  \
+    CHANGE(in_lane, x->order.remainder_in_lane = true)                                   \
     CHANGE(reduction, x->order.reduction = BITCUT_TREE)                                  \
     CHANGE(unit, x->unit = bitcut_unit_find(UNIT, NULL))                                 \
     CHANGE(emulated, x->unit = bitcut_unit_find("volta/mma.m8n8k4.f32.f16", NULL))       \
