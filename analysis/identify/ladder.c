@@ -24,7 +24,7 @@ const struct rung rungs[] = {
     { "tiles", "tiles, or elements of tiles, of D at other positions", rung_tiles, true,
       true },
     { "k", "k of one operand shifted or reversed", rung_k, true, true },
-    { "blocks", "factors of blocks of k that were not given", rung_blocks, true, true },
+    { "blocks", "factors of blocks of k that were not given", rung_blocks, true, false },
     { 0 }
 };
 
