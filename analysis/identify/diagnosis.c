@@ -298,13 +298,13 @@ static const struct guess *cheapest(const struct diagnosing *x, const struct gue
 }
 
 /* Whether the distance from a guess is that of a correct kernel.  Sums that are truncated
-   have errors that depend more on the order. */
+   have errors that depend more on the order, and truncated products have more of them. */
 static bool is_at_level(const struct diagnosing *x, const struct guess *g)
 {
-    static const double spread = 1.8, outside = 0.01;
+    static const double spread = 1.8, outside = 0.01, least = 0.3;
     const struct rounding_level *const l = &x->e.rounding;
     const double more = g->cut > 0 && l->nearest > 0
-                            ? 2 * g->cut * l->toward_zero_spread / l->nearest
+                            ? fmax(2 * g->cut, least) * l->toward_zero_spread / l->nearest
                             : 0;
     return g->spread <= spread * hypot(1, more) && (g->outside <= outside || more > 1);
 }
