@@ -6,7 +6,6 @@
 #include "analysis/identify/difference.h"
 #include "analysis/identify/short_sums.h"
 #include "lib/base/size.h"
-#include "lib/base/stats.h"
 #include "lib/base/text.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
@@ -298,15 +297,16 @@ static const struct guess *cheapest(const struct diagnosing *x, const struct gue
 }
 
 /* Whether the distance from a guess is that of a correct kernel.  Sums that are truncated
-   have errors that depend more on the order. */
+   have errors that depend more on the order, and truncated products have more of them. */
 static bool is_at_level(const struct diagnosing *x, const struct guess *g)
 {
-    static const double spread = 1.8, outside = 0.01;
+    static const double spread = 1.8, outside = 0.01, least = 0.3;
     const struct rounding_level *const l = &x->e.rounding;
     const double more = g->cut > 0 && l->nearest > 0
-                            ? 2 * g->cut * l->toward_zero_spread / l->nearest
+                            ? fmax(2 * g->cut, least) * l->toward_zero_spread / l->nearest
                             : 0;
-    return g->spread <= spread * hypot(1, more) && (g->outside <= outside || more > 1);
+    return g->spread <= spread * hypot(1, more) && (g->outside <= outside || more > 1) &&
+           !guess_has_outlier(&x->e, g);
 }
 
 /* Whether faults account for nearly all of the distance.  Then what remains may be as
@@ -348,24 +348,10 @@ static const struct guess *decide(struct diagnosing *x)
     return better(x);
 }
 
-/* The median of |distance| less the bias, in u |A||B|. */
-static double median_error(const struct residuals *e, const double *distance, double cut)
-{
-    double *const some = memory_allocate(e->outputs + 1, sizeof *some), median = NAN;
-    size_t count = 0;
-    for (size_t at = 0; some && at < e->outputs; at++)
-        if (!isnan(e->level[at]) && e->size[at] > 0)
-            some[count++] =
-                ldexp(fabs(distance[at] - cut * e->cut[at]) / e->size[at], 24);
-    if (some) median = doubles_median(some, doubles_finite(some, count));
-    free(some);
-    return median;
-}
-
 /* The median of the levels. */
 static double level_of(const struct residuals *e)
 {
-    return 0.6745 * median_error(e, e->level, 0);
+    return 0.6745 * residuals_median(e, e->level, 0);
 }
 
 /* The simplest guess that most outputs are near: without a fault, or else with faults. */
@@ -378,6 +364,15 @@ static const struct guess *of_most(const struct diagnosing *x)
     return NULL;
 }
 
+/* Whether faults bring D clearly nearer, or some outputs of it. */
+static bool is_nearer(const struct diagnosing *x, const struct guess *g)
+{
+    static const double clearly = 1.25, some = 0.02;
+    const struct guess *const plain = cheapest(x, &x->plain);
+    return !g->parts || !plain || plain->spread >= clearly * g->spread ||
+           plain->outside > g->outside + some;
+}
+
 static void conclude(struct diagnosis *to, struct diagnosing *x)
 {
     const struct guess *const g = decide(x);
@@ -386,8 +381,8 @@ static void conclude(struct diagnosis *to, struct diagnosing *x)
     *to = (struct diagnosis){ .level = DIAGNOSIS_UNEXPLAINED,
                               .outputs = x->e.finite,
                               .agreeing = x->e.rounding.agreeing,
-                              .before = median_error(&x->e, exact.rest, 0),
-                              .after = median_error(&x->e, g->rest, g->cut),
+                              .before = residuals_median(&x->e, exact.rest, 0),
+                              .after = residuals_median(&x->e, g->rest, g->cut),
                               .limit = level_of(&x->e),
                               .toward_zero = g->cut };
     if (!g->parts && is_at_level(x, &exact)) {
@@ -400,7 +395,7 @@ static void conclude(struct diagnosis *to, struct diagnosing *x)
     const struct guess *const plain = cheapest(x, &x->plain);
     if (to->level != DIAGNOSIS_UNEXPLAINED) short_sums_add_store(to, &x->e);
     else if (plain && !of_most(x) && short_sums_name(to, &x->e, plain))
-        to->after = median_error(&x->e, plain->rest, plain->cut);
+        to->after = residuals_median(&x->e, plain->rest, plain->cut);
 }
 
 static bool is_done(const struct diagnosing *x)
@@ -486,7 +481,7 @@ static enum bitcut_status conclude_outside(struct diagnosis *to, struct diagnosi
     enum bitcut_status status = BITCUT_OK;
     diagnosis_place_find(&p, &x->e, g);
     to->outside = p.outside;
-    to->after = median_error(&x->e, g->rest, g->cut);
+    to->after = residuals_median(&x->e, g->rest, g->cut);
     arithmetic_describe(to->operands, sizeof to->operands,
                         &x->e.arithmetics.at[g->arithmetic]);
     diagnosis_place_describe_region(to->place, sizeof to->place, &p);

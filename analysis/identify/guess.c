@@ -326,6 +326,28 @@ void guesses_find_start(struct residuals *e, const struct guesses *plain)
     e->s.start = bits_of_float(residual_short_number(start, off));
 }
 
+double residuals_median(const struct residuals *e, const double *distance, double cut)
+{
+    double *const some = memory_allocate(e->outputs + 1, sizeof *some), median = NAN;
+    size_t count = 0;
+    for (size_t at = 0; some && at < e->outputs; at++)
+        if (!isnan(e->level[at]) && e->size[at] > 0)
+            some[count++] =
+                ldexp(fabs(distance[at] - cut * e->cut[at]) / e->size[at], 24);
+    if (some) median = doubles_median(some, doubles_finite(some, count));
+    free(some);
+    return median;
+}
+
+bool guess_has_outlier(const struct residuals *e, const struct guess *g)
+{
+    static const double levels = 64;
+    bool any = false;
+    for (size_t at = 0; at < e->outputs && !any; at++)
+        any = fabs(g->rest[at] - g->cut * e->cut[at]) > levels * e->level[at];
+    return any;
+}
+
 /* --- lists ------------------------------------------------------------------------ */
 
 static bool same_part(const struct guessed *x, const struct guessed *y)

@@ -89,6 +89,12 @@ bool guess_try_few(struct guess *g, struct residuals *e, size_t few);
    whether they were changed. */
 bool residuals_undo_truncation(struct residuals *e, const struct guesses *plain);
 
+/* The median of |distance| less the bias, in u |A||B|. */
+double residuals_median(const struct residuals *e, const double *distance, double cut);
+
+/* Whether an output is so far from a guess that no rounding is the cause. */
+bool guess_has_outlier(const struct residuals *e, const struct guess *g);
+
 /* What D of an output changes if its sum changes by 1. */
 double guess_slope(const struct residuals *e, const struct candidate *c, size_t at);
 

@@ -20,6 +20,8 @@ const struct k_effect_row k_effects[] = {
     { "k of B stale", "have the elements of B",  0, { false, true  }, -1 },
     { "k of B stale", "have the elements of B",  0, { false, true  },  1 },
     { "k of B stale", "have the elements of B",  0, { false, true  }, -2 },
+    { "promotion without clearing", "is not cleared when it is promoted",
+                                             0, { false, false },  0, true },
     { 0 }
 };
 /* clang-format on */
@@ -39,6 +41,18 @@ static double moved(const struct part_matrices *m, struct recipe_term t, size_t 
     return sum;
 }
 
+/* Products of a term, each as often as it is in sums that are promoted before the last.
+ */
+static double promoted(const struct part_matrices *m, struct recipe_term t, size_t row,
+                       size_t col, size_t wide)
+{
+    double sum = 0;
+    for (size_t first = 0; first + wide < m->k; first += wide)
+        sum += (double)(divide_up(m->k, wide) - 1 - first / wide) *
+               part_product(m, t.a, t.b, row, col, first, first + wide);
+    return sum;
+}
+
 /* What the effect adds to an output. */
 static double added(const struct k_effect *e, const struct part_matrices *m,
                     const struct candidate *x, size_t row, size_t col)
@@ -47,6 +61,10 @@ static double added(const struct k_effect *e, const struct part_matrices *m,
     for (int t = 0; t < x->plan.terms; t++) {
         const struct recipe_term term = x->plan.term[t];
         if (e->term != ALL_TERMS && e->term != t) continue;
+        if (e->row->sums) {
+            sum += part_weight(x, t) * promoted(m, term, row, col, e->range.end);
+            continue;
+        }
         const double own =
             part_product(m, term.a, term.b, row, col, e->range.first, e->range.end);
         sum += part_weight(x, t) *
@@ -274,11 +292,26 @@ static void fit_neighbour(struct k_effect *e, const struct fitting *f)
     e->range = best;
 }
 
+/* The k between two promotions. */
+static void fit_promotion(struct k_effect *e, const struct fitting *f)
+{
+    struct k_range best = { 0, 0 };
+    double least = 0;
+    for (size_t step = WIDTH_MIN; step <= WIDTH_MAX; step *= 2)
+        for (size_t times = 1; times <= 5; times += 2) {
+            e->range = (struct k_range){ 0, step * times };
+            if (e->range.end >= f->m->k) continue;
+            const double now = misfit(e, f);
+            if (now < least) least = now, best = e->range;
+        }
+    e->range = best;
+}
+
 size_t k_effect_count(const struct candidate *x)
 {
     size_t rows = 0;
     while (k_effects[rows].name) rows++;
-    return rows + 4 * (size_t)x->plan.terms;
+    return rows + 5 * (size_t)x->plan.terms;
 }
 
 /* The ranges of a row for a term, at most 2.  Returns their number. */
@@ -290,7 +323,8 @@ static size_t fit_row(struct k_effect *to, struct prefix *p, const struct fittin
     if (row->factor) {
         e[0].range = fit_blocks(p, f, only, row->factor);
         e[1].range = fit_single(p, f, centered, only, row->factor);
-    } else if (only == ALL_TERMS) fit_neighbour(&e[0], f);
+    } else if (row->sums) fit_promotion(&e[0], f);
+    else if (only == ALL_TERMS) fit_neighbour(&e[0], f);
     for (int i = 0; i < 2; i++)
         if (e[i].range.end) to[count++] = e[i];
     return count;
@@ -330,13 +364,14 @@ void k_effect_describe(char *text, size_t size, const struct k_effect *e,
                        const struct candidate *x)
 {
     static const char *const parts[] = { "high", "low", "lowest" };
-    text_add(text, size, "the products");
+    text_add(text, size, e->row->sums ? "the sum of the products" : "the products");
     if (e->term != ALL_TERMS)
         text_add(text, size, " %s(A) %s(B)", parts[x->plan.term[e->term].a],
                  parts[x->plan.term[e->term].b]);
-    describe_range(text, size, e->range);
+    if (!e->row->sums) describe_range(text, size, e->range);
     text_add(text, size, " %s", e->row->what);
-    if (e->row->factor) return;
+    if (e->row->sums) text_add(text, size, ", after every %zu k", e->range.end);
+    if (e->row->factor || e->row->sums) return;
     const size_t by = (e->range.end - e->range.first) * (size_t)e->row->shift;
     describe_range(text, size,
                    (struct k_range){ e->range.first + by, e->range.end + by });

@@ -14,6 +14,9 @@ struct k_effect_row {
     bool stale[2]; /* whether those of A, of B are replaced by a neighbour's           */
     int shift; /* -1: by the range before; -2: by the one before that, as of a tile with
                   two buffers; +1: by the range after */
+    bool sums; /* every sum up to a multiple of the range's length is added, and that of
+                  all k, as by an accumulator that is promoted and not cleared; the range
+                  begins with k = 0 */
 };
 
 extern const struct k_effect_row k_effects[]; /* ended by a row whose name is NULL */

@@ -321,6 +321,30 @@ static void take_rest(struct ladder_report *l, const struct rung_input *x,
                       are_different(&o->v->b);
 }
 
+/* Factors of the product that an alpha has which was not applied, or applied twice.
+   Returns whether the number is one, and names it. */
+static bool name_alpha(struct ladder_report *l, const struct rung_input *x,
+                       const struct pattern *p, double number, double deviated)
+{
+    const double alpha = value_of_float(x->q->alpha);
+    const struct {
+        double factor;
+        const char *name, *text;
+    } of[] = {
+        { 1 / alpha, "alpha ignored", "alpha is taken as 1: D less beta C is A B" },
+        { alpha, "alpha twice", "the product is multiplied by alpha twice" },
+    };
+    if (p->which != ALL || !p->kind->multiplies || is_near(alpha, 1, 4 * deviated))
+        return false;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        if (!is_near(number, of[i].factor, 2 * deviated)) continue;
+        struct bitcut_finding *const to = ladder_add(l, x, of[i].name);
+        if (to) text_add(to->text, sizeof to->text, "%s", of[i].text);
+        return true;
+    }
+    return false;
+}
+
 static void describe(struct ladder_report *l, const struct rung_input *x,
                      const struct outputs *o, const struct pattern *p,
                      const struct numbers *n)
@@ -328,6 +352,7 @@ static void describe(struct ladder_report *l, const struct rung_input *x,
     const bool told = problem_is_told(x->q) && p->kind->told(&x->q->told);
     const double deviated =
         deviation(o, p->kind->multiplies ? o->ratio : o->rest, n->expected);
+    if (!told && name_alpha(l, x, p, n->all, deviated)) return;
     struct bitcut_finding *const to = ladder_add(l, x, p->name);
     double number = n->all;
     if (!to) return;

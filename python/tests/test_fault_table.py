@@ -185,12 +185,14 @@ pairwise           | clean, rounding |
 double             | clean, rounding |
 any-order          | rounding |
 stochastic         | rounding |
+fixed-point        | rounding |
 to-odd             | rounding |
 by-sign            | rounding |
 strassen           | rounding |
 dithered           | store short | f16
 four-bits          | clean, operands |
 scaled             | wrong parts, term scaled |
+kept-biased        | wrong parts, term scaled |
 small-zeroed       | not written |
 bias-missing       | step missing | bias
 bias-twice         | step twice | bias

@@ -67,6 +67,25 @@ static void draw(struct drawn *x, uint64_t *rng)
     g->order = draw_order(rng, (int)g->k);
 }
 
+/* Whether explain finds no order that gives D of x. */
+static bool is_missed(struct drawn *x, int number)
+{
+    const struct bitcut_explain_options o = { .size = sizeof o, .effort = 0.02 };
+    struct bitcut_explanation r = { .size = sizeof r };
+    struct bitcut_gemm asked, found;
+    char why[BITCUT_TEXT_MAX] = "", line[BITCUT_ORDER_MAX];
+    ck_assert_msg(bitcut_gemm(NULL, &x->g, 0, why) == BITCUT_OK, "%s", why);
+    asked = x->g;
+    asked.order = (struct bitcut_order){ 0 };
+    asked.unit = NULL;
+    bitcut_gemm_init(&found, sizeof found);
+    ck_assert(bitcut_explain(&r, &found, &asked, &o, 0, why) == BITCUT_OK);
+    if (r.found && r.runs) return false;
+    bitcut_order_write(line, &x->g.order);
+    printf("# case %d, k %zu, %s: %s\n", number, x->g.k, line, r.text);
+    return true;
+}
+
 START_TEST(finds_any_order)
 {
     static struct drawn x;
@@ -74,24 +93,31 @@ START_TEST(finds_any_order)
     const int count = test_cases(40, 400);
     int missed = 0;
     for (int i = 0; i < count; i++) {
-        struct bitcut_gemm asked, found;
-        const struct bitcut_explain_options o = { .size = sizeof o, .effort = 0.02 };
-        struct bitcut_explanation r = { .size = sizeof r };
-        char why[BITCUT_TEXT_MAX] = "", line[BITCUT_ORDER_MAX];
         draw(&x, &rng);
-        ck_assert_msg(bitcut_gemm(NULL, &x.g, 0, why) == BITCUT_OK, "%s", why);
-        asked = x.g;
-        asked.order = (struct bitcut_order){ 0 };
-        asked.unit = NULL;
-        bitcut_gemm_init(&found, sizeof found);
-        ck_assert(bitcut_explain(&r, &found, &asked, &o, 0, why) == BITCUT_OK);
-        if (r.found && r.runs) continue;
-        bitcut_order_write(line, &x.g.order);
-        printf("# case %d, k %zu, %s: %s\n", i, x.g.k, line, r.text);
-        missed++;
+        missed += is_missed(&x, i);
     }
     printf("# %d of %d orders missed\n", missed, count);
     ck_assert_msg(missed <= count / 20, "%d of %d orders missed", missed, count);
+}
+END_TEST
+
+/* Lanes in rounds of an unrolled loop, whose remaining k follow one after the other. */
+START_TEST(finds_rounds)
+{
+    static struct drawn x;
+    uint64_t rng = test_seed() + 1;
+    const int count = test_cases(12, 120);
+    int missed = 0;
+    for (int i = 0; i < count; i++) {
+        const int lanes = 2 << test_between(&rng, 0, 3), chunk = 1 << test_between(&rng, 0, 1),
+                  round = lanes * chunk << test_between(&rng, 0, 2);
+        do draw(&x, &rng);
+        while (x.g.k < 8 * (size_t)round || x.g.k % (size_t)round == 0);
+        x.g.order = (struct bitcut_order){ .lanes = lanes, .chunk = chunk, .unroll = round };
+        missed += is_missed(&x, i);
+    }
+    printf("# %d of %d orders in rounds missed\n", missed, count);
+    ck_assert_msg(missed <= count / 10, "%d of %d orders missed", missed, count);
 }
 END_TEST
 
@@ -152,4 +178,4 @@ START_TEST(work_is_counted)
 }
 END_TEST
 
-TEST_MAIN("order_suggestion", finds_any_order, work_is_counted)
+TEST_MAIN("order_suggestion", finds_any_order, finds_rounds, work_is_counted)

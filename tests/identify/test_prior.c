@@ -341,12 +341,14 @@ static void has_other_parts(struct ranked *r) { r->h.at[AXIS_PARTS] = 1; }
 static void has_order(struct ranked *r) { r->h.at[AXIS_ORDER] = 1; }
 static void is_promoted(struct ranked *r) { r->h.at[AXIS_PROMOTE] = r->h.at[AXIS_ORDER] = 1; }
 static void is_published(struct ranked *r) { takes_unit(r, "ada/mma.m16n8k8.f32.f16"); }
+static void is_modelled(struct ranked *r) { takes_unit(r, "ampere/mma.m16n8k16.f32.f16"); }
 static void has_terms(struct ranked *r) { r->x.plan.terms = 3; }
 static void is_older(struct ranked *r) { takes_unit(r, "volta/mma.m8n8k4.f32.f16"); }
 
 static void (*const worse[])(struct ranked *) = {
     has_fault, is_stored, has_short_sums, is_no_hardware, is_of_paper, is_on_request, has_lanes,
-    is_rounded, is_long, is_rare, is_promoted, has_order, is_published, has_terms,
+    is_rounded, is_long, is_rare, is_promoted, has_order, is_modelled, is_published,
+    has_terms,
 };
 
 enum { WORSE = sizeof worse / sizeof *worse };
