@@ -1229,9 +1229,8 @@ struct bitcut_result_pair {
 /* Explain two results of one GEMM, and how they differ: where, by how many ulps, why, and
    which one is nearer to the exact result.
 
-   Returns: as bitcut_explain(); BITCUT_BAD_ARGUMENT also if the GEMM is a batch, has
-            groups, a bias, factors, a start or steps of an epilogue, or if a result has
-            integers.
+   Returns: as bitcut_explain(); BITCUT_BAD_ARGUMENT also if the GEMM is a batch or has
+            groups, or if a result has integers.
    Args:    threads: number of threads.
    In:      gemm:    the GEMM, as for bitcut_explain(); D is the first result.
             second:  the second result, of the shape of D; any format and layout.

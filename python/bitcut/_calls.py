@@ -1187,9 +1187,10 @@ def explain_pair(first: Any, second: Any, a: Any, b: Any, *, recipe: Optional[st
              seconds: time limit of each search, and of each comparison; 0: none
              seed: seed that chooses the sample
              threads: number of threads; 0: one for each processor
-             given: c, alpha, beta, formats and copy, as in gemm(); `format_d` is that of both results
+             given: c, alpha, beta, bias, factors, scale_d, clamp, epilogue, start, scaling, sparse_a,
+                 positions_a, formats and copy, as in gemm(); `format_d` is that of both results
     Returns: ResultPair
-    Raises:  BadArgument: a shape or a name does not fit; a batch, groups, integers, a bias or factors
+    Raises:  BadArgument: a shape or a name does not fit; a batch, groups or integers
              Unsupported: the recipe does not run on this unit
 
     >>> a100 = bitcut.gemm(a, b, recipe="ootomo", unit="a100").d
