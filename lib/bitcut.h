@@ -828,8 +828,9 @@ struct bitcut_gemm {
    - A group consists of blocks of factors of A, except the last one.
    - This is the grouped GEMM of torch._grouped_mm, with a 2-D A and a 3-D B.
    - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_judge(), bitcut_tolerance(),
-     bitcut_tolerance_judge() and bitcut_explain() take groups.  Other calls, and devices,
-     refuse them.
+     bitcut_tolerance_judge(), bitcut_explain(), bitcut_bound() and bitcut_budget() take
+     groups; the last two compute one group, which has its own m or k.  Other calls, and
+     devices, refuse them.
 
    Groups of k.  With `offsets_of_k`, GEMM i of `count` has columns offsets[i - 1] to
    offsets[i] - 1 of A, and these rows of B; so A is m x k and B is k x n, where k is the sum
@@ -1242,9 +1243,8 @@ struct bitcut_result_pair {
 /* Explain two results of one GEMM, and how they differ: where, by how many ulps, why, and
    which one is nearer to the exact result.
 
-   Returns: as bitcut_explain(); BITCUT_BAD_ARGUMENT also if the GEMM is a batch, has
-            groups, a bias, factors, a start or steps of an epilogue, or if a result has
-            integers.
+   Returns: as bitcut_explain(); BITCUT_BAD_ARGUMENT also if the GEMM is a batch or has
+            groups, or if a result has integers.
    Args:    threads: number of threads.
    In:      gemm:    the GEMM, as for bitcut_explain(); D is the first result.
             second:  the second result, of the shape of D; any format and layout.
@@ -1435,7 +1435,7 @@ const char *bitcut_budget_part(size_t p);
    In:      gemm:    the GEMM.  Of D only the format is read.
             name:    name of a bound of `bitcut list bounds`, or NULL: "aligned".
    Out:     limit:   limit[row n + column]: m n numbers in binary64, rounded upward, in
-                     the units of D.
+                     the units of D.  Of a group of rows, m is its own.
             why:     the reason.
    - A rigorous bound holds in the worst case.  The description of every other bound says
      when it holds (`bitcut list bounds`).

@@ -172,6 +172,17 @@ def one_grouped_by_k():
         wrong = differs(said, backward_max=0)
     verify = [*HOW, *given, *words, "--seconds", 0]
     wrong += says(f"{groups} of {groups} GEMMs are identical", 0, "verify", *verify, "-d", "d.npy")
+    i = int(draw.integers(groups))
+    own = slice(int(ends[i] - sizes[i]), int(ends[i]))
+    files = save(a1=a[:, own], b1=b[own], **({"c1": of(c, i, groups)} if "c" in arrays else {}))
+    np.save("di.npy", d[i])
+    if sizes[i]:
+        keys = "bound", "verdict", "worst_error", "worst_limit", "ratio", "outputs"
+        rows = [[{x: json.loads(line)[x] for x in keys} for line in bitcut("bound", *HOW, *words, *which, "--json").splitlines()]
+                for which in (files, [*given, "--index", i], [*files, "-d", "di.npy"],
+                              [*given, "--index", i, "-d", "d.npy"])]
+        if rows[0] != rows[1] or rows[2] != rows[3]:
+            wrong += repr((i, words, rows))
     at = [int(draw.integers(x)) for x in d.shape]
     off = d.copy()
     bits(off)[tuple(at)] ^= 1
@@ -229,7 +240,7 @@ def refusals_of_k():
         ("--index, one GEMM", 2, "gemm", [*a, *b, *o, "--budget"]),
         ("--offsets-k cannot be combined with --sparse-a", 2, "gemm", [*a, *b, *o, "--sparse-a"]),
         ("-a, -b must have two dimensions", 2, "gemm", ["--recipe", "plain", "--unit", "turing/mma.m8n8k16.s32.s8", *a, *b, *o]),
-        ("unknown option --offsets-k", 2, "bound", [*a, *b, *o]),
+        ("--offsets-k requires --index, one GEMM", 2, "bound", [*a, *b, *o]),
         ("--offsets-k, --index require", 2, "tolerance", ["-m", "4", "-n", "4", "-k", "6", *o]),
         ("group 1 does not begin with a block of factors of A", 2, "gemm", [*a, *b, *o, *scales]),
         ("--offsets-k and factors of blocks of k", 2, "gemm", [*a, *b, *o, *scales, "--index", "1"]),
@@ -400,11 +411,12 @@ def refusals():
         ("--index, one GEMM", 2, ["gemm", *a, *b, "--budget"]),
         ("--index, one GEMM", 2, ["verify", *a, *b, "-d", "d.npy", "--samples", "4"]),
         ("3-D for a batch, found 4-D", 3, ["gemm", "-a", "x.npy", *b]),
-        ("expected a 2-D array, found 3-D", 3, ["bound", *a, *b]),
+        ("a batch requires --index, one GEMM", 2, ["bound", *a, *b]),
+        ("expected a 2-D array, found 3-D", 3, ["report", *a, *b]),
         ("mtx stores one matrix", 2, ["gemm", *a, *b, "-o", "d.mtx"]),
         (r"element \[0, 1, 1\]", 3, ["gemm", "-a", "v.npz:a", "-b", "b2.npy"]),
         ("--shape-a must be rows", 2,
-         ["bound", "-a", "a.bin", "--shape-a", "3x4x6", "--format-a", "f32", *b]),
+         ["report", "-a", "a.bin", "--shape-a", "3x4x6", "--format-a", "f32", *b]),
     ]
     wrong = ""
     for text, status, words in cases:

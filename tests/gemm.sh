@@ -650,7 +650,6 @@ END
         grep -q -- "$said" err || { echo "$words:"; cat err; }
     done << 'END'
 tolerance -m 4|a unit of integers requires -a and -b
-tolerance -a A.npy -b B.npy --format-d f32 --power 2|--power does not apply to a unit of integers
 tolerance -a A.npy -b B.npy|a D of integers is exact: verify compares it
 bound -a A.npy -b B.npy|requires the step float first
 bound -a A.npy -b B.npy --format-d f32 --epilogue relu+float|requires the step float first

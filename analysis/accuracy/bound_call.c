@@ -24,34 +24,30 @@ struct call {
     struct gemm_data data;
 };
 
-/* What takes the call. */
-struct taker {
-    const char *name;
-    enum bitcut_status (*plan)(struct gemm_plan *to, const struct bitcut_gemm *g,
-                               struct fault *f);
-};
-
-static const struct taker budget_taker = { "the error budget", gemm_plan_on_unit },
-                          bound_taker = { "a bound", gemm_plan_on_values };
+/* The plan of a call, or why it has none. */
+typedef enum bitcut_status plan_call(struct gemm_plan *to, const struct bitcut_gemm *g,
+                                     struct fault *f);
 
 static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *gemm,
-                                    size_t i, const struct taker *by, int threads,
+                                    size_t i, plan_call *plan, int threads,
                                     struct fault *f)
 {
     *to = (struct call){ .gemm = { .size = 0 } };
     enum bitcut_status status = gemm_take(&to->gemm, gemm, f);
-    if (status == BITCUT_OK && to->gemm.offsets)
-        status = fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not take groups", by->name);
     if (status == BITCUT_OK) epilogue_leave_amax(&to->gemm);
-    if (status == BITCUT_OK) status = by->plan(&to->plan, &to->gemm, f);
+    if (status == BITCUT_OK) status = plan(&to->plan, &to->gemm, f);
     if (status == BITCUT_OK && (i >= to->gemm.count || threads < 0))
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "invalid GEMM index or thread count");
     if (status == BITCUT_OK && (to->gemm.a.prepared || to->gemm.b.prepared))
         status = fault_set(f, BITCUT_BAD_ARGUMENT,
                            "prepared operands are accepted by device calls only");
     if (status == BITCUT_OK) status = gemm_check_operands(&to->gemm, f);
-    if (status == BITCUT_OK) status = gemm_data_take(&to->data, &to->gemm, i, threads, f);
-    return status;
+    if (status != BITCUT_OK) return status;
+    if (to->gemm.offsets) { /* a group is a GEMM of its own */
+        to->gemm = gemm_nth(&to->gemm, i);
+        i = 0;
+    }
+    return gemm_data_take(&to->data, &to->gemm, i, threads, f);
 }
 
 /* --- budgets ---------------------------------------------------------------------- */
@@ -82,7 +78,7 @@ enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
 {
     struct call c;
     struct fault f;
-    enum bitcut_status status = call_take(&c, gemm, i, &budget_taker, threads, &f);
+    enum bitcut_status status = call_take(&c, gemm, i, gemm_plan_on_unit, threads, &f);
     if (status == BITCUT_OK && count && !parts)
         status =
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of parts must not be NULL");
@@ -189,7 +185,7 @@ enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, s
         name ? table_find(TABLE(bounds), name) : &bounds[BOUND_ALIGNED];
     struct call c;
     struct fault f;
-    enum bitcut_status status = call_take(&c, gemm, i, &bound_taker, threads, &f);
+    enum bitcut_status status = call_take(&c, gemm, i, gemm_plan_on_values, threads, &f);
     if (status == BITCUT_OK && !row)
         status = fault_set(&f, BITCUT_BAD_ARGUMENT, "unknown bound");
     if (status == BITCUT_OK && !limit && c.gemm.m && c.gemm.n)

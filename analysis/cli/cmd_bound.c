@@ -11,7 +11,7 @@ struct bound_options {
     size_t samples;
 };
 
-static const struct bound_options defaults = { .setup = SETUP_DEFAULTS,
+static const struct bound_options defaults = { .setup = SETUP_BATCH_DEFAULTS,
                                                .operands = OPERAND_DEFAULTS };
 
 static const struct option_row options[] = {
@@ -21,6 +21,8 @@ static const struct option_row options[] = {
     ZERO_OPTIONS(bound),
     { "d", "check this D instead of the emulated D", OPTION(bound, d, TEXT, "FILE") },
     MATRIX_OPTIONS_D(bound, setup.files),
+    MATRIX_OPTIONS_OFFSETS(bound, setup.files),
+    MATRIX_OPTION_INDEX(bound, setup.files),
     MATRIX_OPTIONS_SPARSE(bound, setup.files),
     { "samples",
       "number of outputs simulated step by step (default: as many as need 2^20 products)",
@@ -82,15 +84,24 @@ static int judge_d(struct context *x, const struct setup *s, const struct matrix
     return bound_broken(results) ? EXIT_FOUND : EXIT_GOOD;
 }
 
-/* The emulated D, or the D of a file. */
-static int make_d(struct matrix *d, struct setup *s, const struct context *x)
+/* Read the D of a file, before A and B are checked with it. */
+static int read_d(struct matrix *d, struct setup *s, const struct context *x)
 {
     const char *const path = ((const struct bound_options *)x->own)->d;
     if (!path && s->options->files.shape_of[MATRIX_D])
         return complain("--shape-d", "requires -d, a file");
-    if (!path) return setup_run(d, s, x);
-    const int status = setup_read_result(s, d, path);
-    return status == EXIT_GOOD ? setup_check_shape("D", d, s->a.rows, s->b.cols) : status;
+    return path ? setup_read_result(s, d, path) : EXIT_GOOD;
+}
+
+/* A batch and groups require one GEMM of them. */
+static int check_single(const struct setup *s)
+{
+    const struct matrix_options *const o = &s->options->files;
+    if (!s->is_batch) return EXIT_GOOD;
+    return complain(o->offsets_k ? "--offsets-k"
+                    : o->offsets ? "--offsets"
+                                 : "a batch",
+                    "requires --index, one GEMM");
 }
 
 static int run(struct context *x)
@@ -100,9 +111,11 @@ static int run(struct context *x)
     struct matrix d = { 0 };
     x->emitter.columns = columns;
     int status = setup_gemm(&s);
+    if (status == EXIT_GOOD) status = read_d(&d, &s, x);
     if (status == EXIT_GOOD) status = operands_make(&s, &o->operands, x);
+    if (status == EXIT_GOOD) status = check_single(&s);
     if (status == EXIT_GOOD) status = setup_values(&s);
-    if (status == EXIT_GOOD) status = make_d(&d, &s, x);
+    if (status == EXIT_GOOD && !o->d) status = setup_run(&d, &s, x);
     if (status == EXIT_GOOD) status = judge_d(x, &s, &d);
     matrix_clear(&d);
     setup_clear(&s);

@@ -224,10 +224,6 @@ static int tell(struct problem *q, const struct explain_command_options *o)
     own = o->setup; /* zero points: take_zeros() */
     own.epilogue.zero_a = own.epilogue.zero_b = NULL;
     if (!epilogue_options_given(&own.epilogue)) return EXIT_GOOD;
-    if (o->d.count > 1)
-        return complain("-d",
-                        "can be given once with a bias, factors, a start or steps of "
-                        "an epilogue");
     own.unit = NULL;
     told.options = &own;
     told.a = q->a;

@@ -202,6 +202,22 @@ struct distances {
     double *absolute, *relative;
 };
 
+/* The same if a bias, factors or steps were given: from the exact value of all steps, up
+   to roundings of binary64. */
+static enum bitcut_status find_told(struct distances *to, const struct block *b,
+                                    struct fault *f)
+{
+    if (!to->absolute || !to->relative)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for exact results");
+    for (size_t i = 0; i < b->rows * b->cols; i++) {
+        const struct exact_output x = block_exact(b, i / b->cols, i % b->cols);
+        to->absolute[i] = fabs((double)float_of_bits(b->d[i]) - x.value);
+        to->relative[i] =
+            to->absolute[i] == 0 ? 0 : ldexp(to->absolute[i] / x.magnitude, 24);
+    }
+    return BITCUT_OK;
+}
+
 static enum bitcut_status find_distances(struct distances *to, const struct block *b,
                                          const struct problem *q,
                                          const struct explain_options *o, struct fault *f)
@@ -258,7 +274,8 @@ static enum bitcut_status find_nearer(struct result_pair *t,
         struct block b;
         status = block_take(&b, &e[i].q, row, rows, col, cols, f);
         if (status != BITCUT_OK) break;
-        status = find_distances(&x[i], &b, &e[i].q, o, f);
+        status = b.own ? find_told(&x[i], &b, f)
+                       : find_distances(&x[i], &b, &e[i].q, o, f);
         block_clear(&b);
     }
     if (status == BITCUT_OK) count_nearer(t, x, rows * cols);

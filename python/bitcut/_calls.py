@@ -901,7 +901,7 @@ def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: i
              b: B, (k, n) or (count, k, n)
              recipe: a name of recipes()
              unit: a name of units() or chips()
-             index: the GEMM of a batch
+             index: the GEMM of a batch, or the group
              threads: number of threads; 0: one for each processor
              given: all other arguments of gemm(), such as c, order and format_a
     Returns: Budget, a dict for each part
@@ -934,11 +934,11 @@ def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", inde
              recipe: a name of recipes()
              unit: a name of units() or chips()
              name: a name of bounds(); its ``kind`` says whether it is rigorous
-             index: the GEMM of a batch
+             index: the GEMM of a batch, or the group
              threads: number of threads; 0: one for each processor
              given: all other arguments of gemm(), such as c, order and format_a
     Returns: a new array (m, n) of f8 in the units of D, rounded upward; NaN: an element of A or B, or a
-             part of one, is infinite, NaN or too large
+             part of one, is infinite, NaN or too large.  Of a group of rows m is its own
     Raises:  BadArgument: a shape, a name or a number does not fit
              Unsupported: the bound does not hold for this recipe on this unit
 
@@ -948,7 +948,10 @@ def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", inde
     True
     """
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given})
-    to = _arrays.empty((p.struct.m, p.struct.n), "f64")
+    rows = p.struct.m
+    if p.offsets and not p.is_batch and 0 <= index < p.struct.count:  # of a group of rows
+        rows = p.offsets[index] - (p.offsets[index - 1] if index else 0)
+    to = _arrays.empty((rows, p.struct.n), "f64")
     compute(lib.bitcut_bound, look(to, "limit").address, byref(p.struct),
             integer(index, "index", DIMENSION_MAX), text(name, "bound"), _threads(threads),
             keep=(p, to))
@@ -1184,9 +1187,10 @@ def explain_pair(first: Any, second: Any, a: Any, b: Any, *, recipe: Optional[st
              seconds: time limit of each search, and of each comparison; 0: none
              seed: seed that chooses the sample
              threads: number of threads; 0: one for each processor
-             given: c, alpha, beta, formats and copy, as in gemm(); `format_d` is that of both results
+             given: c, alpha, beta, bias, factors, scale_d, clamp, epilogue, start, scaling, sparse_a,
+                 positions_a, formats and copy, as in gemm(); `format_d` is that of both results
     Returns: ResultPair
-    Raises:  BadArgument: a shape or a name does not fit; a batch, groups, integers, a bias or factors
+    Raises:  BadArgument: a shape or a name does not fit; a batch, groups or integers
              Unsupported: the recipe does not run on this unit
 
     >>> a100 = bitcut.gemm(a, b, recipe="ootomo", unit="a100").d

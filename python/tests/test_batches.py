@@ -211,8 +211,8 @@ class Groups(unittest.TestCase):
         with self.assertRaisesRegex(bitcut.BadArgument, "2 dimensions"):
             bitcut.gemm(batch(3, 2, 8, seed=1), b, **WAY, offsets=[1, 2, 2])
         for call in (bitcut.bound, bitcut.budget):
-            with self.assertRaisesRegex(bitcut.BadArgument, "does not take groups"):
-                call(a, b, **WAY, offsets=[2, 2, 6])
+            with self.assertRaisesRegex(bitcut.BadArgument, "invalid GEMM index"):
+                call(a, b, **WAY, offsets=[2, 2, 6], index=3)
         x = numpy.ones((2, 4, 8), "i1")
         with self.assertRaisesRegex(bitcut.BadArgument, "one GEMM of integers"):
             bitcut.explain(numpy.full((2, 4, 4), 8, "i4"), x, x.transpose(0, 2, 1).copy())
@@ -387,6 +387,32 @@ class GroupsOfK(unittest.TestCase):
             t = bitcut.tolerance(a, b, **WAY, offsets_k=order, runs=20)
             self.assertEqual(t.bound, whole.bound)
 
+    def test_bounds_and_budgets(self):
+        """Bounds and budgets of a group, of k and of rows, are those of its GEMM alone."""
+        a, b, three = batch(24, 90, seed=7), batch(90, 9, seed=8), batch(3, 90, 9, seed=9)
+        bias = batch(9, seed=10)
+        ends = [24, 24, 90]
+        for given in ({}, {"bias": bias}, {"format_d": "f16"}, {"recipe": "plain", "unit": "a100"}):
+            way = {**WAY, **given}
+            for i, k in enumerate(([0, 24], [24, 24], [24, 90])):
+                alone = a[:, slice(*k)].copy(), b[slice(*k)].copy()
+                got = bitcut.bound(a, b, **way, offsets_k=ends, index=i)
+                self.assertEqual(got.tobytes(), bitcut.bound(*alone, **way).tobytes())
+                d = bitcut.gemm(a, b, **way, offsets_k=ends).d[i].astype("f8")
+                exact = alone[0].astype("f8") @ alone[1].astype("f8") + (bias if "bias" in given else 0)
+                self.assertTrue((abs(d - exact) <= got).all())
+                self.assertEqual(str(bitcut.budget(a, b, **way, offsets_k=ends, index=i)),
+                                 str(bitcut.budget(*alone, **way)))
+            rows = [5, 5, 24]
+            for i, of in enumerate(([0, 5], [5, 5], [5, 24])):
+                alone = a[slice(*of)].copy(), three[i]
+                got = bitcut.bound(a, three, **way, offsets=rows, index=i)
+                self.assertEqual(got.shape, (of[1] - of[0], 9))
+                self.assertEqual(got.tobytes(), bitcut.bound(*alone, **way).tobytes())
+                if of[1] > of[0]:
+                    self.assertEqual(str(bitcut.budget(a, three, **way, offsets=rows, index=i)),
+                                     str(bitcut.budget(*alone, **way)))
+
     def test_runs_have_products(self):
         """Limits with empty groups are those of as many GEMMs with products."""
         a, b = batch(12, 64, seed=5), batch(64, 9, seed=6)
@@ -416,8 +442,8 @@ class GroupsOfK(unittest.TestCase):
             with self.assertRaisesRegex(bitcut.BadArgument, words):
                 bitcut.gemm(**{"a": a, "b": b, **WAY, "offsets_k": [2, 8], **given})
         for call in (bitcut.bound, bitcut.budget):
-            with self.assertRaisesRegex(bitcut.BadArgument, "does not take groups"):
-                call(a, b, **WAY, offsets_k=[2, 8])
+            with self.assertRaisesRegex(bitcut.BadArgument, "invalid GEMM index"):
+                call(a, b, **WAY, offsets_k=[2, 8], index=2)
 
 
 if __name__ == "__main__":

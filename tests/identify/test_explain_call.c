@@ -291,8 +291,8 @@ START_TEST(compares_two)
     ck_assert(bitcut_explain_pair(&pair, NULL, NULL, &asked, &p.g.d, NULL, 1, why) ==
               BITCUT_BAD_ARGUMENT);
     pair.size = sizeof pair;
-    const float bias[N] = { 0 };
-    asked.bias.at = bias;
+    const int32_t ends[1] = { M };
+    asked.offsets = ends;
     ck_assert(bitcut_explain_pair(&pair, NULL, NULL, &asked, &p.g.d, NULL, 1, why) ==
               BITCUT_BAD_ARGUMENT);
     ck_assert_msg(strstr(why, "two results must be of one GEMM"), "%s", why);

@@ -4,6 +4,7 @@
 #include "lib/bitcut.h"
 #include "tests/test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,4 +236,92 @@ START_TEST(names_what_lacks)
 }
 END_TEST
 
-TEST_MAIN("explain_epilogue", finds_what_ran, names_what_lacks)
+static int compare_doubles(const void *x, const void *y)
+{
+    const double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+static double value(uint32_t x)
+{
+    float v;
+    memcpy(&v, &x, sizeof v);
+    return v;
+}
+
+/* The median distance of a D of M x N from A B + bias + beta C, in u |A||B|. */
+static double distance(const struct run *r, const uint32_t *d)
+{
+    static double all[M * N];
+    for (size_t at = 0; at < M * N; at++) {
+        const size_t i = at / N, j = at % N;
+        const double bias = value(r->bias[j]), c = value(r->g.beta) * value(r->c[at]);
+        double exact = bias + c, size = fabs(bias) + fabs(c);
+        for (size_t p = 0; p < K; p++) {
+            const double one = value(r->a[i * K + p]) * value(r->b[p * N + j]);
+            exact += one, size += fabs(one);
+        }
+        all[at] = ldexp(fabs(value(d[at]) - exact) / size, 24);
+    }
+    qsort(all, M * N, sizeof *all, compare_doubles);
+    return (all[M * N / 2] + all[M * N / 2 - 1]) / 2;
+}
+
+/* Two results of a GEMM with a bias and C: both are explained, every difference is counted,
+   and their distances are from the value with the bias. */
+START_TEST(two_results)
+{
+    static const char *const ways[][2] = {
+        { "plain@ampere/mma.m16n8k16.f32.f16", "plain@ampere/mma.m16n8k16.f32.f16,slices=2,tile=64" },
+        { "plain@ampere/mma.m16n8k16.f32.f16", "plain@volta/mma.m8n8k4.f32.f16" },
+        { "plain@ampere/mma.m16n8k16.f32.f16", "plain@ampere/mma.m16n8k16.f32.f16,promote=1" },
+    };
+    static struct run r;
+    uint64_t random = test_seed() + 1;
+    for (int i = 0; i < test_cases(6, 30); i++) {
+        const struct bitcut_explain_options o = { .size = sizeof o };
+        struct bitcut_explanation e[2] = { { .size = sizeof *e }, { .size = sizeof *e } };
+        struct bitcut_result_pair pair = { .size = sizeof pair };
+        char why[BITCUT_TEXT_MAX] = "";
+        size_t differ = 0;
+        for (int which = 0; which < 2; which++) {
+            const struct bitcut_gemm before = r.g;
+            bitcut_gemm_init(&r.g, sizeof r.g);
+            ck_assert_int_eq(bitcut_gemm_read(&r.g, ways[i % 3][which], why), BITCUT_OK);
+            r.has = BIAS | C;
+            if (!which) {
+                fill(r.a, M * K, -3, 1, &random);
+                fill(r.b, K * N, -3, 1, &random);
+                fill(r.c, M * N, -1, 2, &random);
+                fill(r.bias, LINES, -1, 2, &random);
+                set_operands(&r, &random);
+                r.g.bias_rows = false;
+            } else {
+                const struct bitcut_gemm way = r.g;
+                r.g = before;
+                r.g.unit = way.unit, r.g.order = way.order, r.g.promote = way.promote;
+                r.g.tile_k = way.tile_k;
+                r.g.d.to = r.again;
+            }
+            ck_assert_msg(bitcut_gemm(NULL, &r.g, 1, why) == BITCUT_OK, "%s", why);
+        }
+        r.g.recipe = NULL, r.g.unit = NULL, r.g.order = (struct bitcut_order){ .slices = 0 };
+        r.g.promote = r.g.tile_k = BITCUT_UNSET;
+        r.g.d.to = r.d;
+        const struct bitcut_matrix second = { .at = r.again };
+        ck_assert_msg(bitcut_explain_pair(&pair, (struct bitcut_explanation *[]){ &e[0], &e[1] }, NULL,
+                                          &r.g, &second, &o, 0, why) == BITCUT_OK,
+                      "%s", why);
+        for (size_t at = 0; at < M * N; at++) differ += r.d[at] != r.again[at];
+        ck_assert_msg(e[0].found && e[1].found, "%s; %s", e[0].text, e[1].text);
+        ck_assert_uint_eq(pair.differ, differ);
+        for (int which = 0; which < 2; which++) {
+            const double want = distance(&r, which ? r.again : r.d);
+            ck_assert_msg(fabs(pair.error[which] - want) <= 0.05 * want + 1e-6, "%g, want %g",
+                          pair.error[which], want);
+        }
+    }
+}
+END_TEST
+
+TEST_MAIN("explain_epilogue", finds_what_ran, names_what_lacks, two_results)
