@@ -222,18 +222,28 @@ static size_t add_lanes(struct bitcut_order *to, struct bitcut_order slices, int
     return count;
 }
 
-/* Loops with a second loop of fewer sums after them, within slices: those of Eigen's
-   products for rows of A that fill no vector, with vectors of 8 and of 16. */
-static size_t add_narrow(struct bitcut_order *to, struct bitcut_order slices, size_t room)
+/* Loops of kernels of processors for rows and columns that fill no vector, within
+   slices. */
+static size_t add_loops(struct bitcut_order *to, struct bitcut_order slices, size_t room)
 {
     static const struct bitcut_order loops[] = {
+        { .lanes = 0 },                                         /* most kernels */
+        { .lanes = 2, .unroll = 8, .remainder_in_lane = true }, /* OpenBLAS, Haswell */
+        { .lanes = 4,                                           /* OpenBLAS, Prescott */
+          .unroll = 8,
+          .remainder_in_lane = true,
+          .reduction = BITCUT_TREE },
+        { .lanes = 2, .unroll = 8 }, /* Eigen: columns of half a vector */
+        { .lanes = 4, .unroll = 4, .reduction = BITCUT_TREE }, /* its single columns */
         { .lanes = 8,
           .unroll = 8,
           .narrow = 2,
-          .lane_order = { 0, 1, 4, 5, 2, 3, 6, 7 } },
+          .reduction = BITCUT_HALVES,
+          .lane_order = { 0, 1, 4, 5, 2, 3, 6, 7 } }, /* the same, vectors of 8 */
         { .lanes = 16,
           .unroll = 16,
           .narrow = 4,
+          .reduction = BITCUT_HALVES,
           .lane_order = { 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15 } },
     };
     enum { LOOPS = sizeof loops / sizeof *loops };
@@ -241,9 +251,8 @@ static size_t add_narrow(struct bitcut_order *to, struct bitcut_order slices, si
         to[i] = loops[i];
         to[i].slices = slices.slices, to[i].tile = slices.tile;
         to[i].cut = slices.cut, to[i].balance_tail = slices.balance_tail;
-        to[i].chunk = 1;
-        to[i].reduction = BITCUT_HALVES;
-        to[i].slices_ascending = slices.slices > 1;
+        to[i].chunk = loops[i].lanes > 0;
+        to[i].slices_ascending = slices.slices > 1 && loops[i].reduction;
     }
     return smaller(LOOPS, room);
 }
@@ -275,8 +284,9 @@ static size_t known_slices(struct bitcut_order to[CLASS_ORDERS_MAX + 1],
     return count;
 }
 
-/* Orders like those that were found: first of as many lanes; then of the lanes of vector
-   registers within the same slices, and without slices. */
+/* Orders like those that were found: first loops of kernels within the same slices, and
+   without slices; then as many lanes; then the lanes of vector registers in these
+   slices. */
 static bool try_alike(struct best *best, const struct order_trial *t)
 {
     static const int lanes[] = { 1, 4, 8, 16, 2, 32 };
@@ -285,17 +295,19 @@ static bool try_alike(struct best *best, const struct order_trial *t)
     const size_t slicings = known_slices(known, c);
     size_t count = 0;
     bool fine = true;
+    for (size_t i = 0; i < slicings; i++)
+        count += add_loops(order + count, known[i], ROOM - count);
+    fine = try_on_units(best, t, order, count);
+    count = 0;
     for (size_t i = 0; i < c->count; i++) {
         struct bitcut_order o = c->e->space.order[c->h[i].at[AXIS_ORDER]];
         const int own = o.lanes > 1 ? o.lanes : 1;
         count +=
             add_lanes(order + count, o, o.chunk > 1 ? o.chunk : 1, &own, 1, ROOM - count);
     }
-    fine = try_on_units(best, t, order, count);
+    if (fine) fine = try_on_units(best, t, order, count);
     for (size_t i = 0; i < slicings && fine; i++) {
-        count = add_narrow(order, known[i], ROOM);
-        count += add_lanes(order + count, known[i], 1, lanes,
-                           sizeof lanes / sizeof *lanes, ROOM - count);
+        count = add_lanes(order, known[i], 1, lanes, sizeof lanes / sizeof *lanes, ROOM);
         fine = try_on_units(best, t, order, count);
     }
     return fine;
