@@ -245,6 +245,22 @@ static size_t add_loops(struct bitcut_order *to, struct bitcut_order slices, siz
           .narrow = 4,
           .reduction = BITCUT_HALVES,
           .lane_order = { 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15 } },
+        { .lanes = 8, /* Eigen: single rows of a product by a vector */
+          .unroll = 8,
+          .narrow = 4,
+          .narrow_apart = true,
+          .reduction = BITCUT_HALVES },
+        { .lanes = 16,
+          .unroll = 16,
+          .narrow = 4,
+          .narrow_apart = true,
+          .reduction = BITCUT_HALVES },
+        { .lanes = 8, /* oneDNN: products by a vector */
+          .unroll = 8,
+          .narrow = 1,
+          .narrow_apart = true,
+          .reduction = BITCUT_TREE,
+          .lane_order = { 0, 1, 4, 5, 2, 3, 6, 7 } },
     };
     enum { LOOPS = sizeof loops / sizeof *loops };
     for (size_t i = 0; i < LOOPS && i < room; i++) {
