@@ -222,9 +222,19 @@ static size_t add_lanes(struct bitcut_order *to, struct bitcut_order slices, int
     return count;
 }
 
-/* Loops of kernels of processors for rows and columns that fill no vector, within
-   slices. */
-static size_t add_loops(struct bitcut_order *to, struct bitcut_order slices, size_t room)
+/* Whether an order that was found has so many lanes. */
+static bool has_lanes(const struct cover *c, int lanes)
+{
+    bool has = false;
+    for (size_t i = 0; i < c->count; i++)
+        has |= c->e->space.order[c->h[i].at[AXIS_ORDER]].lanes == lanes;
+    return has;
+}
+
+/* Loops of kernels of processors for rows and columns that fill no vector, within slices:
+   `alike`: with as many lanes as an order that was found; or those with others. */
+static size_t add_loops(struct bitcut_order *to, const struct cover *c,
+                        struct bitcut_order slices, bool alike, size_t room)
 {
     static const struct bitcut_order loops[] = {
         { .lanes = 0 },                                         /* most kernels */
@@ -235,16 +245,6 @@ static size_t add_loops(struct bitcut_order *to, struct bitcut_order slices, siz
           .reduction = BITCUT_TREE },
         { .lanes = 2, .unroll = 8 }, /* Eigen: columns of half a vector */
         { .lanes = 4, .unroll = 4, .reduction = BITCUT_TREE }, /* its single columns */
-        { .lanes = 8,
-          .unroll = 8,
-          .narrow = 2,
-          .reduction = BITCUT_HALVES,
-          .lane_order = { 0, 1, 4, 5, 2, 3, 6, 7 } }, /* the same, vectors of 8 */
-        { .lanes = 16,
-          .unroll = 16,
-          .narrow = 4,
-          .reduction = BITCUT_HALVES,
-          .lane_order = { 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15 } },
         { .lanes = 8, /* Eigen: single rows of a product by a vector */
           .unroll = 8,
           .narrow = 4,
@@ -255,6 +255,17 @@ static size_t add_loops(struct bitcut_order *to, struct bitcut_order slices, siz
           .narrow = 4,
           .narrow_apart = true,
           .reduction = BITCUT_HALVES },
+        { .lanes = 8,
+          .unroll = 8,
+          .narrow = 2,
+          .reduction = BITCUT_HALVES,
+          .lane_order = { 0, 1, 4, 5, 2, 3, 6,
+                          7 } }, /* Eigen: single columns, vectors of 8 */
+        { .lanes = 16,
+          .unroll = 16,
+          .narrow = 4,
+          .reduction = BITCUT_HALVES,
+          .lane_order = { 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15 } },
         { .lanes = 8, /* oneDNN: products by a vector */
           .unroll = 8,
           .narrow = 1,
@@ -263,14 +274,17 @@ static size_t add_loops(struct bitcut_order *to, struct bitcut_order slices, siz
           .lane_order = { 0, 1, 4, 5, 2, 3, 6, 7 } },
     };
     enum { LOOPS = sizeof loops / sizeof *loops };
-    for (size_t i = 0; i < LOOPS && i < room; i++) {
-        to[i] = loops[i];
-        to[i].slices = slices.slices, to[i].tile = slices.tile;
-        to[i].cut = slices.cut, to[i].balance_tail = slices.balance_tail;
-        to[i].chunk = loops[i].lanes > 0;
-        to[i].slices_ascending = slices.slices > 1 && loops[i].reduction;
+    size_t count = 0;
+    for (size_t i = 0; i < LOOPS && count < room; i++) {
+        struct bitcut_order o = loops[i];
+        if (has_lanes(c, o.lanes) != alike) continue;
+        o.slices = slices.slices, o.tile = slices.tile;
+        o.cut = slices.cut, o.balance_tail = slices.balance_tail;
+        o.chunk = o.lanes > 0;
+        o.slices_ascending = slices.slices > 1 && o.reduction;
+        to[count++] = o;
     }
-    return smaller(LOOPS, room);
+    return count;
 }
 
 static bool same_slices(const struct bitcut_order *x, const struct bitcut_order *y)
@@ -311,8 +325,9 @@ static bool try_alike(struct best *best, const struct order_trial *t)
     const size_t slicings = known_slices(known, c);
     size_t count = 0;
     bool fine = true;
-    for (size_t i = 0; i < slicings; i++)
-        count += add_loops(order + count, known[i], ROOM - count);
+    for (int other = 0; other < 2; other++)
+        for (size_t i = 0; i < slicings; i++)
+            count += add_loops(order + count, c, known[i], !other, ROOM - count);
     fine = try_on_units(best, t, order, count);
     count = 0;
     for (size_t i = 0; i < c->count; i++) {

@@ -293,14 +293,14 @@ static void add_narrow(struct k_parts *x, const struct cut *c, const struct slic
 
 /* Add the sequences of loops with fewer and fewer sums, each of which is added to the sum
    so far, if there is any.  `last` and `others`: as in add_loops(). */
-static void add_apart(struct k_parts *x, const struct cut *c, const struct bitcut_order *o,
-                      const struct slice *s, bool last, int others)
+static void add_apart(struct k_parts *x, const struct cut *c,
+                      const struct bitcut_order *o, const struct slice *s, bool last,
+                      int others)
 {
     size_t from = s->shared;
     for (size_t lanes = (size_t)o->lanes / 2; lanes >= c->narrow && from < s->narrow;
          lanes /= 2) {
-        const size_t to =
-            from + (s->narrow - from) / (lanes * c->turn) * lanes * c->turn;
+        const size_t to = from + (s->narrow - from) / (lanes * c->turn) * lanes * c->turn;
         const bool listed = order_lists_lanes(o), first = from == s->from;
         size_t place = 0;
         for (size_t n = 0; n < lanes && to > from;
@@ -310,10 +310,9 @@ static void add_apart(struct k_parts *x, const struct cut *c, const struct bitcu
                 if (o->lane_order[i] < lanes && at++ == place) lane = o->lane_order[i];
             begin_sequence(x, false);
             add_sum(x, c, s, from, to, lane, lanes);
-            end_sequence(x,
-                         adds_after(o->reduction, place, lanes) +
-                             (n + 1 == lanes && !first),
-                         last && n + 1 == lanes && to == s->narrow, others);
+            end_sequence(
+                x, adds_after(o->reduction, place, lanes) + (n + 1 == lanes && !first),
+                last && n + 1 == lanes && to == s->narrow, others);
         }
         from = to;
     }
@@ -386,8 +385,8 @@ static bool allocate(struct k_parts *x, const struct cut *c, const struct bitcut
     const size_t steps =
         c->length ? c->slices * divide_up(c->length, c->step) : divide_up(c->k, c->step);
     size_t parts, elements;
-    if (!size_multiply(&parts, c->slices, (c->apart ? 2 : 1) * c->lanes + c->narrow +
-                                             (c->round > 0)) ||
+    if (!size_multiply(&parts, c->slices,
+                       (c->apart ? 2 : 1) * c->lanes + c->narrow + (c->round > 0)) ||
         parts > steps)
         parts = steps;
     x->first = memory_allocate(parts + 1, sizeof *x->first);
