@@ -162,7 +162,12 @@ void gemm_describe_sum(char *text, size_t size, const void *answer)
                  o->partial_store ? ", sums of slices stored in %s" : " in %s",
                  o->partial_format->name);
     if (o->lanes > 1 && o->unroll && o->narrow)
-        text_add(text, size, "; the remaining k go to %d of these sums, which are added",
+        text_add(text, size,
+                 o->narrow_apart
+                     ? "; the remaining k go to half as many lanes, and so on "
+                       "to %d, whose sums are added"
+                     : "; the remaining k go to %d of these sums, which are "
+                       "added",
                  o->narrow);
     if (o->lanes > 1 && o->unroll)
         text_add(text, size, "%s",

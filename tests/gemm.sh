@@ -430,6 +430,8 @@ orders_of_k() {
     cmp -s lanes.npy other.npy && echo "the lane of the remaining k changed nothing"
     run 0 gemm "$@" --order lanes=8,unroll=8,narrow=2,reduction=halves
     grep -q 'by halves; the remaining k go to 2 of these sums, which are added, and then to' out || cat out
+    run 0 gemm "$@" --order lanes=8,unroll=8,narrow=2,reduction=halves,narrow-apart --json -o lanes.npy
+    expect narrow_apart true
     run 2 gemm "$@" --order lanes=8,unroll=8,narrow=2
     grep -qx 'bitcut: --order: narrow requires lanes and narrow to be powers of two, fewer than lanes, and reduction=tree or reduction=halves' err || cat err
     run 2 gemm "$@" --order lanes=8,unroll=7,narrow=2,reduction=tree

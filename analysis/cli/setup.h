@@ -95,7 +95,7 @@ enum { SETUP_UNSET = INT_MIN };
             "order of summation over k: slices=N, tile=K, partial-first, cut=K, "        \
             "balance-tail=K, "                                                           \
             "lanes=N, chunk=K, unroll=K, narrow=N, remainder-in-lane, "                  \
-            "slices-ascending, "                                                         \
+            "narrow-apart, slices-ascending, "                                           \
             "lane-order=0.2.1, reduction=R, partial-format=FORMAT, partial-store",       \
             OPTION(COMMAND, setup.order, TEXT, "LIST")                                   \
     }

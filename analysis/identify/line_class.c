@@ -246,6 +246,8 @@ static void add_piece(struct class_region *to, struct class_grid *g, unsigned ro
     const bool all_rows = r[0].end - r[0].from == g->m,
                all_cols = c[0].end - c[0].from == g->n;
     if (*to->where) text_add(to->where, sizeof to->where, "; ");
+    to->last += !all_rows && row_ranges == 1 && r[0].end == g->m;
+    to->last += !all_cols && col_ranges == 1 && c[0].end == g->n;
     if (!all_rows || all_cols)
         to->pieces += add_ranges(to->where, sizeof to->where, "row", r, row_ranges, g->m);
     if (!all_cols) {

@@ -58,6 +58,7 @@ struct class_region {
     size_t differ; /* its outputs that the order `main` does not give */
     size_t pieces; /* ranges of rows and of columns that describe it; ranges with a
                       period count as one */
+    size_t last;   /* pieces that are the last rows or the last columns */
     char where[CLASS_TEXT_MAX]; /* such as "rows 0 to 7, columns 320 to 322" */
 };
 

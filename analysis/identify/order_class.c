@@ -225,13 +225,16 @@ static bool is_order(const struct cover *c, const struct hypothesis *h)
 }
 
 /* Whether the ranges that describe a region are few enough for its outputs: a range costs
-   more than outputs that an order gives by chance. */
+   more than outputs that an order gives by chance, unless it is the last rows or columns,
+   which kernels often compute otherwise. */
 static bool is_plausible(const struct class_region *r, const struct cover *c,
                          size_t order)
 {
-    const double range = 6; /* as a logarithm */
+    const double range = 6, last = 1; /* as logarithms */
+    const double first = r->last ? last : range,
+                 all = range * (double)(r->pieces - r->last) + last * (double)r->last;
     return (double)r->differ * -log(c->chance) >
-           log((double)c->rank[order] + 1) + range * (double)(r->pieces - 1);
+           log((double)c->rank[order] + 1) + all - first;
 }
 
 /* The regions of the orders, if they are few and plausible; or memory has failed. */

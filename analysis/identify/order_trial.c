@@ -222,30 +222,69 @@ static size_t add_lanes(struct bitcut_order *to, struct bitcut_order slices, int
     return count;
 }
 
-/* Loops with a second loop of fewer sums after them, within slices: those of Eigen's
-   products for rows of A that fill no vector, with vectors of 8 and of 16. */
-static size_t add_narrow(struct bitcut_order *to, struct bitcut_order slices, size_t room)
+/* Whether an order that was found has so many lanes. */
+static bool has_lanes(const struct cover *c, int lanes)
+{
+    bool has = false;
+    for (size_t i = 0; i < c->count; i++)
+        has |= c->e->space.order[c->h[i].at[AXIS_ORDER]].lanes == lanes;
+    return has;
+}
+
+/* Loops of kernels of processors for rows and columns that fill no vector, within slices:
+   `alike`: with as many lanes as an order that was found; or those with others. */
+static size_t add_loops(struct bitcut_order *to, const struct cover *c,
+                        struct bitcut_order slices, bool alike, size_t room)
 {
     static const struct bitcut_order loops[] = {
-        { .lanes = 8,
+        { .lanes = 0 },                                         /* most kernels */
+        { .lanes = 2, .unroll = 8, .remainder_in_lane = true }, /* OpenBLAS, Haswell */
+        { .lanes = 4,                                           /* OpenBLAS, Prescott */
           .unroll = 8,
-          .narrow = 2,
-          .lane_order = { 0, 1, 4, 5, 2, 3, 6, 7 } },
+          .remainder_in_lane = true,
+          .reduction = BITCUT_TREE },
+        { .lanes = 2, .unroll = 8 }, /* Eigen: columns of half a vector */
+        { .lanes = 4, .unroll = 4, .reduction = BITCUT_TREE }, /* its single columns */
+        { .lanes = 8, /* Eigen: single rows of a product by a vector */
+          .unroll = 8,
+          .narrow = 4,
+          .narrow_apart = true,
+          .reduction = BITCUT_HALVES },
         { .lanes = 16,
           .unroll = 16,
           .narrow = 4,
+          .narrow_apart = true,
+          .reduction = BITCUT_HALVES },
+        { .lanes = 8,
+          .unroll = 8,
+          .narrow = 2,
+          .reduction = BITCUT_HALVES,
+          .lane_order = { 0, 1, 4, 5, 2, 3, 6,
+                          7 } }, /* Eigen: single columns, vectors of 8 */
+        { .lanes = 16,
+          .unroll = 16,
+          .narrow = 4,
+          .reduction = BITCUT_HALVES,
           .lane_order = { 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15 } },
+        { .lanes = 8, /* oneDNN: products by a vector */
+          .unroll = 8,
+          .narrow = 1,
+          .narrow_apart = true,
+          .reduction = BITCUT_TREE,
+          .lane_order = { 0, 1, 4, 5, 2, 3, 6, 7 } },
     };
     enum { LOOPS = sizeof loops / sizeof *loops };
-    for (size_t i = 0; i < LOOPS && i < room; i++) {
-        to[i] = loops[i];
-        to[i].slices = slices.slices, to[i].tile = slices.tile;
-        to[i].cut = slices.cut, to[i].balance_tail = slices.balance_tail;
-        to[i].chunk = 1;
-        to[i].reduction = BITCUT_HALVES;
-        to[i].slices_ascending = slices.slices > 1;
+    size_t count = 0;
+    for (size_t i = 0; i < LOOPS && count < room; i++) {
+        struct bitcut_order o = loops[i];
+        if (has_lanes(c, o.lanes) != alike) continue;
+        o.slices = slices.slices, o.tile = slices.tile;
+        o.cut = slices.cut, o.balance_tail = slices.balance_tail;
+        o.chunk = o.lanes > 0;
+        o.slices_ascending = slices.slices > 1 && o.reduction;
+        to[count++] = o;
     }
-    return smaller(LOOPS, room);
+    return count;
 }
 
 static bool same_slices(const struct bitcut_order *x, const struct bitcut_order *y)
@@ -275,8 +314,9 @@ static size_t known_slices(struct bitcut_order to[CLASS_ORDERS_MAX + 1],
     return count;
 }
 
-/* Orders like those that were found: first of as many lanes; then of the lanes of vector
-   registers within the same slices, and without slices. */
+/* Orders like those that were found: first loops of kernels within the same slices, and
+   without slices; then as many lanes; then the lanes of vector registers in these
+   slices. */
 static bool try_alike(struct best *best, const struct order_trial *t)
 {
     static const int lanes[] = { 1, 4, 8, 16, 2, 32 };
@@ -285,17 +325,20 @@ static bool try_alike(struct best *best, const struct order_trial *t)
     const size_t slicings = known_slices(known, c);
     size_t count = 0;
     bool fine = true;
+    for (int other = 0; other < 2; other++)
+        for (size_t i = 0; i < slicings; i++)
+            count += add_loops(order + count, c, known[i], !other, ROOM - count);
+    fine = try_on_units(best, t, order, count);
+    count = 0;
     for (size_t i = 0; i < c->count; i++) {
         struct bitcut_order o = c->e->space.order[c->h[i].at[AXIS_ORDER]];
         const int own = o.lanes > 1 ? o.lanes : 1;
         count +=
             add_lanes(order + count, o, o.chunk > 1 ? o.chunk : 1, &own, 1, ROOM - count);
     }
-    fine = try_on_units(best, t, order, count);
+    if (fine) fine = try_on_units(best, t, order, count);
     for (size_t i = 0; i < slicings && fine; i++) {
-        count = add_narrow(order, known[i], ROOM);
-        count += add_lanes(order + count, known[i], 1, lanes,
-                           sizeof lanes / sizeof *lanes, ROOM - count);
+        count = add_lanes(order, known[i], 1, lanes, sizeof lanes / sizeof *lanes, ROOM);
         fine = try_on_units(best, t, order, count);
     }
     return fine;

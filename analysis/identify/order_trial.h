@@ -56,8 +56,8 @@ struct best {
 double order_chance(const struct best *b);
 
 /* Whether the best order does not give its outputs by chance; `most`: and gives two
-   thirds of the outputs of the trial, which may belong to several orders, or all of them if
-   they are few. */
+   thirds of the outputs of the trial, which may belong to several orders, or all of them
+   if they are few. */
 bool is_enough(const struct best *b, const struct order_trial *t, bool most);
 
 /* The trial of a block.  Returns BITCUT_NO_MEMORY; only after BITCUT_OK there is

@@ -57,7 +57,10 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
         text_add(text, size, "; the remaining k%s are added ",
                  o->slices > 1 ? " of each slice" : "");
     if (o->lanes > 1 && o->unroll && o->narrow)
-        text_add(text, size, "to %d sums of these in turn, and then ", o->narrow);
+        text_add(text, size,
+                 o->narrow_apart ? "by half as many sums, and so on to %d, and then "
+                                 : "to %d sums of these in turn, and then ",
+                 o->narrow);
     if (o->lanes > 1 && o->unroll)
         text_add(text, size, "to %s one after another",
                  o->remainder_in_lane ? "the first of them before that" : "their sum");
@@ -74,6 +77,7 @@ void order_options(char *text, size_t size, const struct bitcut_order *o)
              reductions[o->reduction].name);
     if (o->unroll) text_add(text, size, ",unroll=%d", o->unroll);
     if (o->narrow) text_add(text, size, ",narrow=%d", o->narrow);
+    if (o->narrow_apart) text_add(text, size, ",narrow-apart");
     if (o->remainder_in_lane) text_add(text, size, ",remainder-in-lane");
     if (o->slices_ascending) text_add(text, size, ",slices-ascending");
     for (int i = 0; i < o->lanes && order_lists_lanes(o); i++)

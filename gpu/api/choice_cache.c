@@ -71,6 +71,7 @@ static bool same_order(const struct bitcut_order *x, const struct bitcut_order *
            x->partial_store == y->partial_store && x->unroll == y->unroll &&
            x->narrow == y->narrow && x->remainder_in_lane == y->remainder_in_lane &&
            x->slices_ascending == y->slices_ascending &&
+           x->narrow_apart == y->narrow_apart &&
            !memcmp(x->lane_order, y->lane_order, sizeof x->lane_order);
 }
 

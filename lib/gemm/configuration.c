@@ -51,6 +51,8 @@ const struct configuration_field configuration_fields[] = {
     { "narrow", "narrow", CONFIGURATION_NUMBER, AT_BOTH(order.narrow), 0, 0, NULL },
     { "remainder-in-lane", "remainder_in_lane", CONFIGURATION_FLAG,
       AT_BOTH(order.remainder_in_lane), 0, 0, NULL },
+    { "narrow-apart", "narrow_apart", CONFIGURATION_FLAG, AT_BOTH(order.narrow_apart), 0,
+      0, NULL },
     { "slices-ascending", "slices_ascending", CONFIGURATION_FLAG,
       AT_BOTH(order.slices_ascending), 0, 0, NULL },
     { "lane-order", "lane_order", CONFIGURATION_LANES, AT_BOTH(order.lane_order), 0, 0,

@@ -44,6 +44,7 @@ struct cut {
     size_t half;                /* length of the last slice but one, if it differs  */
     size_t round;               /* k of a round of an unrolled loop; 0: no such loop */
     size_t narrow;              /* sums of the loop after it; 0: no second loop */
+    bool apart;                 /* whether each such loop has sums of its own */
     bool in_lane;               /* whether lane 0 has the k after the rounds */
     bool partial_first;
 };
@@ -73,6 +74,7 @@ static struct cut cut_make(const struct bitcut_order *o, size_t k, size_t step)
                      .round =
                          o->lanes > 1 ? divide_up((size_t)o->unroll, step) * step : 0,
                      .narrow = (size_t)o->narrow,
+                     .apart = o->narrow_apart,
                      .in_lane = o->remainder_in_lane,
                      .partial_first = o->partial_first && k };
     const size_t unit = o->cut ? smaller((size_t)o->cut, k) : c.tile;
@@ -273,13 +275,47 @@ static void begin_sequence(struct k_parts *x, bool resumes)
     if (x->resumes) x->resumes[x->count] = resumes;
 }
 
+/* Add the sequence of a sum of a loop over [from, to) with so many sums. */
+static void add_sum(struct k_parts *x, const struct cut *c, const struct slice *s,
+                    size_t from, size_t to, size_t sum, size_t sums)
+{
+    for (size_t q = from + sum * c->turn; q < to; q += sums * c->turn)
+        add_steps(x, c, s, q, q + c->turn);
+}
+
 /* Add the sequence of a sum of the second loop. */
 static void add_narrow(struct k_parts *x, const struct cut *c, const struct slice *s,
                        size_t sum, bool resumes)
 {
     begin_sequence(x, resumes);
-    for (size_t q = s->shared + sum * c->turn; q < s->narrow; q += c->narrow * c->turn)
-        add_steps(x, c, s, q, q + c->turn);
+    add_sum(x, c, s, s->shared, s->narrow, sum, c->narrow);
+}
+
+/* Add the sequences of loops with fewer and fewer sums, each of which is added to the sum
+   so far, if there is any.  `last` and `others`: as in add_loops(). */
+static void add_apart(struct k_parts *x, const struct cut *c,
+                      const struct bitcut_order *o, const struct slice *s, bool last,
+                      int others)
+{
+    size_t from = s->shared;
+    for (size_t lanes = (size_t)o->lanes / 2; lanes >= c->narrow && from < s->narrow;
+         lanes /= 2) {
+        const size_t to = from + (s->narrow - from) / (lanes * c->turn) * lanes * c->turn;
+        const bool listed = order_lists_lanes(o), first = from == s->from;
+        size_t place = 0;
+        for (size_t n = 0; n < lanes && to > from;
+             n++, place = next_sum(o->reduction, place, lanes)) {
+            size_t lane = place, at = 0;
+            for (size_t i = 0; listed && i < (size_t)o->lanes; i++)
+                if (o->lane_order[i] < lanes && at++ == place) lane = o->lane_order[i];
+            begin_sequence(x, false);
+            add_sum(x, c, s, from, to, lane, lanes);
+            end_sequence(
+                x, adds_after(o->reduction, place, lanes) + (n + 1 == lanes && !first),
+                last && n + 1 == lanes && to == s->narrow, others);
+        }
+        from = to;
+    }
 }
 
 /* Add the sequences of the lanes and of the second loop, each sum of which is the sum of
@@ -292,7 +328,7 @@ static void add_loops(struct k_parts *x, const struct cut *c,
     const enum bitcut_reduction how = o->reduction;
     const struct slice s = slice_at(c, slice);
     const size_t count = list_lanes(lane, c, o, slice),
-                 sums = s.narrow > s.shared ? c->narrow : 0,
+                 sums = s.narrow > s.shared && !c->apart ? c->narrow : 0,
                  group = sums ? count / sums : 0;
     size_t sum = 0;
     for (size_t n = 0, i = first_sum(how, count); n < count;
@@ -319,8 +355,10 @@ static void add_slice(struct k_parts *x, const struct cut *c,
 {
     const struct slice s = slice_at(c, slice);
     const int others = adds_after(slice_reduction(o), slice, c->slices);
-    const bool remain = s.narrow < s.end && !c->in_lane;
-    add_loops(x, c, o, slice, lane, !remain, others);
+    const bool remain = s.narrow < s.end && !c->in_lane,
+               apart = c->apart && s.narrow > s.shared;
+    add_loops(x, c, o, slice, lane, !remain && !apart, others);
+    if (apart) add_apart(x, c, o, &s, !remain, others);
     if (!remain) return;
     begin_sequence(x, s.narrow > s.from);
     add_steps(x, c, &s, s.narrow, s.end);
@@ -347,7 +385,8 @@ static bool allocate(struct k_parts *x, const struct cut *c, const struct bitcut
     const size_t steps =
         c->length ? c->slices * divide_up(c->length, c->step) : divide_up(c->k, c->step);
     size_t parts, elements;
-    if (!size_multiply(&parts, c->slices, c->lanes + c->narrow + (c->round > 0)) ||
+    if (!size_multiply(&parts, c->slices,
+                       (c->apart ? 2 : 1) * c->lanes + c->narrow + (c->round > 0)) ||
         parts > steps)
         parts = steps;
     x->first = memory_allocate(parts + 1, sizeof *x->first);

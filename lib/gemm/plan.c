@@ -145,6 +145,7 @@ static struct bitcut_order order_of(struct bitcut_order o)
     o.partial_store &= o.partial_format != NULL;
     if (o.lanes == 1) o.unroll = 0;
     if (!o.unroll) o.narrow = 0;
+    o.narrow_apart &= o.narrow > 0;
     o.remainder_in_lane &= o.unroll > 0;
     o.slices_ascending &= o.slices > 1 && o.reduction != BITCUT_ASCENDING;
     return o;

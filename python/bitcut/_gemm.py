@@ -562,7 +562,7 @@ def described(g) -> dict:
             "promote": g.promote, "tile_k": g.tile_k, "split_k": o.slices, "tile": o.tile,
             "partial_first": o.partial_first, "cut": o.cut, "balance_tail": o.balance_tail, "lanes": o.lanes,
             "chunk": o.chunk, "unroll": o.unroll, "narrow": o.narrow,
-            "remainder_in_lane": o.remainder_in_lane, "slices_ascending": o.slices_ascending,
+            "remainder_in_lane": o.remainder_in_lane, "narrow_apart": o.narrow_apart, "slices_ascending": o.slices_ascending,
             "reduction": _tables._read("reductions")[o.reduction]["name"],
             "lane_order": ".".join(map(str, o.lane_order[:o.lanes])) if any(o.lane_order) else None,
             "partial_format": name_of(o.partial_format) or "f32",

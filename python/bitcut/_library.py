@@ -70,7 +70,8 @@ class Order(Structure):
                 ("balance_tail", c_int), ("lanes", c_int), ("chunk", c_int), ("reduction", c_int),
                 ("partial_format", c_void_p), ("partial_store", c_bool),
                 ("lane_order", c_ubyte * 16), ("unroll", c_int), ("narrow", c_int),
-                ("remainder_in_lane", c_bool), ("slices_ascending", c_bool)]
+                ("remainder_in_lane", c_bool), ("narrow_apart", c_bool),
+                ("slices_ascending", c_bool)]
 
 
 class Scales(Structure):

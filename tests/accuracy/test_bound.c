@@ -309,6 +309,7 @@ static void vary(struct bitcut_gemm *g, uint64_t *rng)
     };
     if (!g->order.remainder_in_lane && test_between(rng, 0, 2) == 0) {
         g->order.narrow = 1 << test_between(rng, 0, 1);
+        g->order.narrow_apart = test_between(rng, 0, 1);
         g->order.lanes = 4, g->order.unroll = 80;
         g->order.partial_first = false;
     }

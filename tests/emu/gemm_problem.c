@@ -193,13 +193,14 @@ static void print_difference(const struct asked *g, const struct problem *p, siz
 {
     printf("# %s on %s, %zu x %zu x %zu, equilibrate %d, dropped_term %d, promote %d, "
            "tile_k %d, slices %d, tile %d, partial_first %d, cut %d, balance_tail %d, "
-           "lanes %d, chunk %d, unroll %d, narrow %d, in lane %d, reduction %d, slices ascending %d, partial_format %s, partial_store %d, "
+           "lanes %d, chunk %d, unroll %d, narrow %d, apart %d, in lane %d, reduction %d, slices ascending %d, partial_format %s, partial_store %d, "
            "sum_rounding %s, round_seed %d, "
            "threads %d, splits %s %s\n",
            g->recipe->name, g->unit->name, p->m, p->n, p->k, g->equilibrate,
            g->dropped_term, g->promote, g->tile_k, g->order.slices, g->order.tile,
            g->order.partial_first, g->order.cut, g->order.balance_tail, g->order.lanes,
-           g->order.chunk, g->order.unroll, g->order.narrow, g->order.remainder_in_lane,
+           g->order.chunk, g->order.unroll, g->order.narrow, g->order.narrow_apart,
+           g->order.remainder_in_lane,
            (int)g->order.reduction, g->order.slices_ascending,
            g->order.partial_format ? g->order.partial_format->name : "none",
            g->order.partial_store, g->sum_rounding ? g->sum_rounding->name : "none",

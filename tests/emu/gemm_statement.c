@@ -525,13 +525,19 @@ static size_t deal(struct step *to, const struct asked *g, size_t k)
 /* A loop unrolled by rounds: so many k of a slice are no whole round, and the steps that
    hold these are of no lane, but of the loop after it; or of the sums of a second loop, as
    far as these have whole rounds; or of lane 0. */
-enum { AFTER_ROUNDS = 1 << 30, SECOND_LOOP = 1 << 20 };
+enum { AFTER_ROUNDS = 1 << 30, SECOND_LOOP = 1 << 10 };
 
 static size_t lane_after(const struct asked *g, size_t at, size_t length)
 {
     const size_t turn = whole_steps(g, g->order.chunk), sums = (size_t)g->order.narrow;
     if (g->order.remainder_in_lane) return 0;
-    if (!sums || at >= length / (sums * turn) * (sums * turn)) return AFTER_ROUNDS;
+    if (sums && g->order.narrow_apart)
+        for (size_t lanes = (size_t)g->order.lanes / 2; lanes >= sums; lanes /= 2) {
+            const size_t whole = length - length % (lanes * turn);
+            if (at < whole) return lanes * SECOND_LOOP + at / turn % lanes;
+            at -= whole, length -= whole;
+        }
+    if (!sums || g->order.narrow_apart || at >= length / (sums * turn) * (sums * turn)) return AFTER_ROUNDS;
     return SECOND_LOOP + at / turn % sums;
 }
 
@@ -681,7 +687,7 @@ static size_t second_loop(uint32_t *lane, const struct dealt *x, size_t slice, s
 {
     const size_t sums = (size_t)x->g->order.narrow;
     bool any = false;
-    if (!sums) return lanes;
+    if (!sums || x->g->order.narrow_apart) return lanes;
     if (lanes) {
         uint32_t own[STEPS_MAX], none;
         memcpy(own, lane, lanes * sizeof *own);
@@ -709,6 +715,18 @@ static uint32_t slice_sum(const struct dealt *x, size_t slice)
                           begins && !lane_at(g, l));
     lanes = second_loop(lane, x, slice, lanes, begins);
     all = reduced(g, g->order.reduction, lane, lanes);
+    for (size_t n = (size_t)g->order.lanes / 2; g->order.narrow_apart && n; n /= 2) {
+        size_t own = 0;
+        for (size_t l = 0; l < (size_t)g->order.lanes; l++)
+            if (lane_at(g, l) < n)
+                own += lane_run(&lane[own], x, NULL, slice,
+                                n * SECOND_LOOP + lane_at(g, l),
+                                begins && !lanes && !lane_at(g, l));
+        if (!own) continue;
+        sum = reduced(g, g->order.reduction, lane, own);
+        all = lanes ? sum_of_two(g, all, sum) : sum;
+        lanes = own;
+    }
     if (lane_run(&sum, x, lanes ? &all : NULL, slice, AFTER_ROUNDS, begins && !lanes))
         all = sum;
     return g->order.partial_store ? sum_stored(g, all) : all;

@@ -127,6 +127,7 @@ static void order_draw(struct bitcut_order *o, uint64_t *rng)
     o->narrow = 1 << test_between(rng, 0, 2);
     o->chunk = test_between(rng, 0, 1) ? 0 : test_between(rng, 1, 20);
     o->unroll = test_between(rng, 1, 160);
+    o->narrow_apart = test_between(rng, 0, 1);
     o->partial_first = false;
     memset(o->lane_order, 0, sizeof o->lane_order);
     if (test_between(rng, 0, 1)) lane_order_draw(o, rng);

@@ -25,6 +25,7 @@ static bool same_order(const struct bitcut_order *x, const struct bitcut_order *
            x->partial_store == y->partial_store && x->unroll == y->unroll &&
            x->narrow == y->narrow && x->remainder_in_lane == y->remainder_in_lane &&
            x->slices_ascending == y->slices_ascending &&
+           x->narrow_apart == y->narrow_apart &&
            !memcmp(x->lane_order, y->lane_order, sizeof x->lane_order);
 }
 
@@ -127,6 +128,7 @@ static void vary_order(struct bitcut_order *o, uint64_t *rng)
                                 .narrow = number(rng, 0, 8),
                                 .remainder_in_lane = test_bits(rng) & 1,
                                 .slices_ascending = test_bits(rng) & 1,
+                                .narrow_apart = test_bits(rng) & 1,
                                 .reduction = (enum bitcut_reduction)number(rng, 0, 3),
                                 .partial_store = test_bits(rng) & 1 };
     const bool reversed = test_bits(rng) & 1;
@@ -334,6 +336,7 @@ START_TEST(lengths)
                                        14, 13, 12 },
                                      999999999,
                                      999999999,
+                                     true,
                                      true,
                                      true };
     configuration_line_write(line, &g);

@@ -21,6 +21,7 @@ static void check_same(const struct bitcut_order *x, const struct bitcut_order *
                       x->narrow == y->narrow &&
                       x->remainder_in_lane == y->remainder_in_lane &&
            x->slices_ascending == y->slices_ascending &&
+           x->narrow_apart == y->narrow_apart &&
                       !memcmp(x->lane_order, y->lane_order, sizeof x->lane_order),
                   "%s: read as another order", line);
 }
@@ -57,6 +58,7 @@ START_TEST(round_trip)
             .narrow = count(&rng),
             .remainder_in_lane = test_between(&rng, 0, 1),
             .slices_ascending = test_between(&rng, 0, 1),
+            .narrow_apart = test_between(&rng, 0, 1),
             .reduction = (enum bitcut_reduction)test_between(&rng, 0, 3),
             .partial_format = sums->name ? sums : NULL,
             .partial_store = test_bits(&rng) & 1,

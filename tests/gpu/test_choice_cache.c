@@ -51,6 +51,7 @@ static bool same_order(const struct bitcut_order *x, const struct bitcut_order *
            x->partial_store == y->partial_store && x->unroll == y->unroll &&
            x->narrow == y->narrow && x->remainder_in_lane == y->remainder_in_lane &&
            x->slices_ascending == y->slices_ascending &&
+           x->narrow_apart == y->narrow_apart &&
            !memcmp(x->lane_order, y->lane_order, sizeof x->lane_order);
 }
 
@@ -182,6 +183,7 @@ static const void *const pointers[1] = { some };
     CHANGE(unroll, x->order.unroll = 8)                                                  \
     CHANGE(narrow, x->order.narrow = 2)                                                  \
     CHANGE(ascending, x->order.slices_ascending = true)                                  \
+    CHANGE(apart, x->order.narrow_apart = true)                                          \
     CHANGE(in_lane, x->order.remainder_in_lane = true)                                   \
     CHANGE(reduction, x->order.reduction = BITCUT_TREE)                                  \
     CHANGE(unit, x->unit = bitcut_unit_find(UNIT, NULL))                                 \
