@@ -389,7 +389,7 @@ static void conclude(struct diagnosis *to, struct diagnosing *x)
         to->level = DIAGNOSIS_ROUNDING;
         to->after = to->before;
         to->toward_zero = exact.cut;
-    } else if (is_at_level(x, g) || is_nearly_all(x, g))
+    } else if ((is_at_level(x, g) || is_nearly_all(x, g)) && is_nearer(x, g))
         diagnosis_name(to, &x->e, g, &x->best, &x->plain);
     free(exact.rest);
     const struct guess *const plain = cheapest(x, &x->plain);

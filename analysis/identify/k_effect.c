@@ -9,17 +9,17 @@
 
 /* clang-format off */
 const struct k_effect_row k_effects[] = {
-    { "k lost",       "are missing",            -1, { false, false },  0 },
-    { "k twice",      "are added twice",         1, { false, false },  0 },
-    { "k stale",      "have the operands",       0, { true,  true  }, -1 },
-    { "k stale",      "have the operands",       0, { true,  true  },  1 },
-    { "k stale",      "have the operands",       0, { true,  true  }, -2 },
-    { "k of A stale", "have the elements of A",  0, { true,  false }, -1 },
-    { "k of A stale", "have the elements of A",  0, { true,  false },  1 },
-    { "k of A stale", "have the elements of A",  0, { true,  false }, -2 },
-    { "k of B stale", "have the elements of B",  0, { false, true  }, -1 },
-    { "k of B stale", "have the elements of B",  0, { false, true  },  1 },
-    { "k of B stale", "have the elements of B",  0, { false, true  }, -2 },
+    { "k lost",       "are missing",            -1, { false, false },  0, false },
+    { "k twice",      "are added twice",         1, { false, false },  0, false },
+    { "k stale",      "have the operands",       0, { true,  true  }, -1, false },
+    { "k stale",      "have the operands",       0, { true,  true  },  1, false },
+    { "k stale",      "have the operands",       0, { true,  true  }, -2, false },
+    { "k of A stale", "have the elements of A",  0, { true,  false }, -1, false },
+    { "k of A stale", "have the elements of A",  0, { true,  false },  1, false },
+    { "k of A stale", "have the elements of A",  0, { true,  false }, -2, false },
+    { "k of B stale", "have the elements of B",  0, { false, true  }, -1, false },
+    { "k of B stale", "have the elements of B",  0, { false, true  },  1, false },
+    { "k of B stale", "have the elements of B",  0, { false, true  }, -2, false },
     { "promotion without clearing", "is not cleared when it is promoted",
                                              0, { false, false },  0, true },
     { 0 }
