@@ -29,7 +29,7 @@ def option(name, value):
     if value is True:
         return ["--" + name]
     if isinstance(value, dict):
-        value = ",".join(f"{k.replace('_', '-')}={v}" for k, v in value.items())
+        value = ",".join(k.replace("_", "-") + ("" if v is True else f"={v}") for k, v in value.items())
     return ["--" + name.replace("_", "-"), value]
 
 
