@@ -373,6 +373,19 @@ static bool is_nearer(const struct diagnosing *x, const struct guess *g)
            plain->outside > g->outside + some;
 }
 
+/* The largest error from the exact result of the outputs that are near a guess, in u
+   |A||B|. */
+static double largest_error(const struct residuals *e, const double *exact,
+                            const struct guess *g)
+{
+    double largest = 0;
+    for (size_t at = 0; at < e->outputs; at++)
+        if (!isnan(e->level[at]) && e->size[at] > 0 &&
+            !diagnosis_place_is_outside(e, g, at))
+            largest = larger_double(largest, fabs(exact[at]) / e->size[at]);
+    return ldexp(largest, 24);
+}
+
 static void conclude(struct diagnosis *to, struct diagnosing *x)
 {
     const struct guess *const g = decide(x);
@@ -382,6 +395,7 @@ static void conclude(struct diagnosis *to, struct diagnosing *x)
                               .outputs = x->e.finite,
                               .agreeing = x->e.rounding.agreeing,
                               .before = residuals_median(&x->e, exact.rest, 0),
+                              .largest = largest_error(&x->e, exact.rest, g),
                               .after = residuals_median(&x->e, g->rest, g->cut),
                               .limit = level_of(&x->e),
                               .toward_zero = g->cut };
@@ -422,7 +436,8 @@ static void diagnose(struct diagnosing *x)
 
 /* --- a part of the outputs -------------------------------------------------------- */
 
-/* Some outputs of a region. */
+/* Some outputs of a region, with those of its last row and column: kernels have other
+   code for them. */
 static enum bitcut_status sample(struct block *to, const struct problem *q,
                                  struct diagnosis_region r, uint64_t seed,
                                  struct fault *f)
@@ -435,6 +450,8 @@ static enum bitcut_status sample(struct block *to, const struct problem *q,
                  cols = lines_draw(col, side, r.col_end - r.col, seed, STREAM_COLS);
     for (size_t i = 0; i < rows; i++) row[i] += r.row;
     for (size_t j = 0; j < cols; j++) col[j] += r.col;
+    row[rows - 1] = r.row_end - 1;
+    col[cols - 1] = r.col_end - 1;
     return block_take(to, q, row, rows, col, cols, f);
 }
 
@@ -498,11 +515,7 @@ static enum bitcut_status conclude_outside(struct diagnosis *to, struct diagnosi
         region_describe(to->place, sizeof to->place, b->row[0], b->row[b->rows - 1] + 1,
                         b->col[0], b->col[b->cols - 1] + 1);
     } else if (rest.level == DIAGNOSIS_FAULT) {
-        to->level = rest.level;
-        to->faults = rest.faults;
-        memcpy(to->fault, rest.fault, sizeof rest.fault);
-        to->sames = rest.sames;
-        memcpy(to->same, rest.same, sizeof rest.same);
+        diagnosis_take_faults(to, &rest);
     } else if (p.moved || p.constant || p.foreign) {
         struct diagnosed_fault *const fault = &to->fault[to->faults++];
         fault->name = p.moved ? "moved" : "not written";
@@ -564,34 +577,13 @@ static enum bitcut_status diagnose_block(struct diagnosis *to, struct block *b,
     return status;
 }
 
-/* Diagnose some outputs of a region. */
-static enum bitcut_status diagnose_region(struct diagnosis *to, const struct problem *q,
-                                          struct diagnosis_region r, bool all,
-                                          uint64_t seed, const struct progress *progress,
-                                          struct fault *f)
+enum bitcut_status diagnosis_find_in(struct diagnosis *to, const struct problem *q,
+                                     struct diagnosis_region r, bool parts, uint64_t seed,
+                                     const struct progress *progress, struct fault *f)
 {
     struct block b;
     *to = (struct diagnosis){ .level = DIAGNOSIS_NONE };
     const enum bitcut_status status = sample(&b, q, r, seed, f);
-    return status == BITCUT_OK ? diagnose_block(to, &b, NULL, all, seed, progress, f)
+    return status == BITCUT_OK ? diagnose_block(to, &b, NULL, parts, seed, progress, f)
                                : status;
-}
-
-enum bitcut_status diagnosis_find(struct diagnosis *to, const struct problem *q,
-                                  uint64_t seed, const struct progress *progress,
-                                  struct fault *f)
-{
-    const struct diagnosis_region all = { 0, problem_m(q), 0, problem_n(q) };
-    struct diagnosis found;
-    const enum bitcut_status status =
-        diagnose_region(&found, q, all, true, seed, progress, f);
-    if (status == BITCUT_OK) *to = found;
-    return status;
-}
-
-enum bitcut_status diagnosis_find_in(struct diagnosis *to, const struct problem *q,
-                                     struct diagnosis_region r, uint64_t seed,
-                                     const struct progress *progress, struct fault *f)
-{
-    return diagnose_region(to, q, r, false, seed, progress, f);
 }

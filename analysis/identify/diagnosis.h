@@ -42,6 +42,8 @@ struct diagnosis {
     enum diagnosis_level level;
     size_t outputs;       /* of the sample that are finite                            */
     double before, after; /* of D from the exact result; from the same with the effects */
+    double largest;       /* error of D from the exact result in outputs of the sample
+                             that are right                                           */
     double limit;         /* largest error of a correct kernel in this median         */
     double agreeing;      /* share of outputs on which two correct orders agree       */
     double toward_zero;   /* size of the bias toward zero, as a share of that of a chain
@@ -60,9 +62,10 @@ struct diagnosis {
 };
 
 /* Diagnose D of q, whose matrices are read as it says, on a sample of its outputs with at
-   most about 2^20 products; seeded, and the same for any number of threads.  If no output
-   is finite, the level is DIAGNOSIS_NONE.  Returns BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED
-   if progress asks to stop. */
+   most about 2^20 products, and on outputs with about 2^26 products if those of the
+   sample are right; seeded, and the same for any number of threads.  If no output is
+   finite, the level is DIAGNOSIS_NONE.  Returns BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if
+   progress asks to stop. */
 enum bitcut_status diagnosis_find(struct diagnosis *to, const struct problem *q,
                                   uint64_t seed, const struct progress *progress,
                                   struct fault *f);
@@ -72,9 +75,10 @@ struct diagnosis_region {
     size_t row, row_end, col, col_end;
 };
 
-/* The same of the outputs of a region, which has some. */
+/* The same of a sample of the outputs of a region, which has some; `parts`: also of some
+   of the sample, if these alone are far from the rest. */
 enum bitcut_status diagnosis_find_in(struct diagnosis *to, const struct problem *q,
-                                     struct diagnosis_region r, uint64_t seed,
+                                     struct diagnosis_region r, bool parts, uint64_t seed,
                                      const struct progress *progress, struct fault *f);
 
 /* The diagnosis in one sentence; nothing is appended for DIAGNOSIS_NONE. */

@@ -79,3 +79,12 @@ void diagnosis_name(struct diagnosis *to, const struct residuals *e,
     add_same_of(to, e, g, best);
     add_same_of(to, e, g, plain);
 }
+
+void diagnosis_take_faults(struct diagnosis *to, const struct diagnosis *from)
+{
+    to->level = from->level;
+    to->faults = from->faults;
+    memcpy(to->fault, from->fault, sizeof to->fault);
+    to->sames = from->sames;
+    memcpy(to->same, from->same, sizeof to->same);
+}

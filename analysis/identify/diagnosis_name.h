@@ -12,4 +12,7 @@ void diagnosis_name(struct diagnosis *to, const struct residuals *e,
                     const struct guess *g, const struct guesses *best,
                     const struct guesses *plain);
 
+/* Set the level and the faults to those of another diagnosis. */
+void diagnosis_take_faults(struct diagnosis *to, const struct diagnosis *from);
+
 #endif

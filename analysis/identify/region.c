@@ -354,7 +354,7 @@ static enum bitcut_status diagnose_part(struct box *box, const struct whole *w,
         status = diagnosis_find_in(
             &d, &e->q,
             (struct diagnosis_region){ box->row, box->row_end, box->col, box->col_end },
-            o->seed, o->progress, f);
+            false, o->seed, o->progress, f);
     if (status != BITCUT_OK) return status;
     d.of_rest = true;
     d.outputs = e->answer.compared;

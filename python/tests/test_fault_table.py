@@ -84,7 +84,7 @@ slice-lost         | k lost |
 slice-middle-lost  | k lost |
 slice-twice        | k twice |
 slice-first-only   | k lost |
-slice-overlap      | slices overlap |
+slice-overlap      | slices overlap, k twice |
 slice-descending   | clean |
 slice-pairs        | clean |
 slice-f16          | partial sums short, clean | f16
@@ -100,7 +100,7 @@ k-partial-lost     | k lost |
 k-step-lost        | k lost |
 k-step-twice       | k twice |
 k-warp-late        | k lost | rows
-k-tile-short       | k lost | rows
+k-tile-short       | k lost | row
 stage-stale        | k stale |
 stage-stale-tile   | k stale | rows
 start-nonzero      | accumulator not cleared, bias | 0.1
