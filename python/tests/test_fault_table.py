@@ -73,6 +73,7 @@ other-scale        | clean |
 low-flushed        | subnormal parts flushed, clean |
 high-flushed       | subnormal high parts lost, small inputs flushed, subnormal parts flushed |
 inputs-flushed     | small inputs flushed |
+inputs-flushed     | subnormal parts flushed | read as zeros
 residual-negated   | residual negated |
 residual-short     | residual short, clean |
 residual-of-other  | residual of another part |
@@ -88,9 +89,9 @@ slice-overlap      | slices overlap, k twice |
 slice-descending   | clean |
 slice-pairs        | clean |
 slice-f16          | partial sums short, clean | f16
-race-lost-slice    | k lost | rows
-race-twice         | k twice | rows
-race-early         | k lost | rows
+race-lost-slice    | k lost | row
+race-twice         | k twice | row
+race-early         | k lost | row
 race-order         | another order |
 k-descending       | k descending, clean |
 k-even-odd         | k with stride |
@@ -99,10 +100,10 @@ k-last-step-lost   | k lost |
 k-partial-lost     | k lost |
 k-step-lost        | k lost |
 k-step-twice       | k twice |
-k-warp-late        | k lost | rows
+k-warp-late        | k lost | row
 k-tile-short       | k lost | row
 stage-stale        | k stale |
-stage-stale-tile   | k stale | rows
+stage-stale-tile   | k stale | row
 start-nonzero      | accumulator not cleared, bias | 0.1
 start-tiny         | accumulator not cleared, bias | 0.00
 start-warp         | accumulator not cleared, bias | 2.7
@@ -168,6 +169,7 @@ last-row-zero      | not written |
 last-row-shifted   | moved, wrong rows or columns, rows moved |
 odd-columns-zero   | not written |
 tile-doubled       | result twice, k twice |
+tile-doubled       | term twice | the result is added to itself
 warp-negated       | result negated |
 warp-negated       | factors | -1
 all-zero           | not written |
