@@ -9,19 +9,20 @@
 
 /* clang-format off */
 const struct k_effect_row k_effects[] = {
-    { "k lost",       "are missing",            -1, { false, false },  0, false },
-    { "k twice",      "are added twice",         1, { false, false },  0, false },
-    { "k stale",      "have the operands",       0, { true,  true  }, -1, false },
-    { "k stale",      "have the operands",       0, { true,  true  },  1, false },
-    { "k stale",      "have the operands",       0, { true,  true  }, -2, false },
-    { "k of A stale", "have the elements of A",  0, { true,  false }, -1, false },
-    { "k of A stale", "have the elements of A",  0, { true,  false },  1, false },
-    { "k of A stale", "have the elements of A",  0, { true,  false }, -2, false },
-    { "k of B stale", "have the elements of B",  0, { false, true  }, -1, false },
-    { "k of B stale", "have the elements of B",  0, { false, true  },  1, false },
-    { "k of B stale", "have the elements of B",  0, { false, true  }, -2, false },
+    { "k lost",       "are missing",            -1, { false, false },  0, OF_RANGE },
+    { "k twice",      "are added twice",         1, { false, false },  0, OF_RANGE },
+    { "k stale",      "have the operands",       0, { true,  true  }, -1, OF_RANGE },
+    { "k stale",      "have the operands",       0, { true,  true  },  1, OF_RANGE },
+    { "k stale",      "have the operands",       0, { true,  true  }, -2, OF_RANGE },
+    { "k of A stale", "have the elements of A",  0, { true,  false }, -1, OF_RANGE },
+    { "k of A stale", "have the elements of A",  0, { true,  false },  1, OF_RANGE },
+    { "k of A stale", "have the elements of A",  0, { true,  false }, -2, OF_RANGE },
+    { "k of B stale", "have the elements of B",  0, { false, true  }, -1, OF_RANGE },
+    { "k of B stale", "have the elements of B",  0, { false, true  },  1, OF_RANGE },
+    { "k of B stale", "have the elements of B",  0, { false, true  }, -2, OF_RANGE },
     { "promotion without clearing", "is not cleared when it is promoted",
-                                             0, { false, false },  0, true },
+                                             0, { false, false },  0, OF_SUMS },
+    { "k swapped",    "are swapped",             0, { false, false },  0, OF_PAIR },
     { 0 }
 };
 /* clang-format on */
@@ -39,6 +40,15 @@ static double moved(const struct part_matrices *m, struct recipe_term t, size_t 
     double sum = 0;
     for (size_t p = r.first; p < r.end; p++) sum += a[p] * b[p];
     return sum;
+}
+
+/* The change of the product of a term if a k of one operand and another are swapped. */
+static double swapped(const struct part_matrices *m, struct recipe_term t, size_t row,
+                      size_t col, struct k_range r)
+{
+    const double *const a = m->part[BITCUT_A][t.a] + row * m->k,
+                        *const b = m->part[BITCUT_B][t.b] + col * m->k;
+    return (a[r.end - 1] - a[r.first]) * (b[r.first] - b[r.end - 1]);
 }
 
 /* Products of a term, each as often as it is in sums that are promoted before the last.
@@ -61,8 +71,10 @@ static double added(const struct k_effect *e, const struct part_matrices *m,
     for (int t = 0; t < x->plan.terms; t++) {
         const struct recipe_term term = x->plan.term[t];
         if (e->term != ALL_TERMS && e->term != t) continue;
-        if (e->row->sums) {
-            sum += part_weight(x, t) * promoted(m, term, row, col, e->range.end);
+        if (e->row->kind != OF_RANGE) {
+            sum += part_weight(x, t) * (e->row->kind == OF_SUMS
+                                            ? promoted(m, term, row, col, e->range.end)
+                                            : swapped(m, term, row, col, e->range));
             continue;
         }
         const double own =
@@ -292,6 +304,35 @@ static void fit_neighbour(struct k_effect *e, const struct fitting *f)
     e->range = best;
 }
 
+/* Two k of those whose products the residual lacks most. */
+static void fit_pair(struct k_effect *e, const struct fitting *f, const double *centered)
+{
+    enum { FEW = 16 };
+    double gain[FEW] = { 0 }, least = 0;
+    size_t at[FEW], count = 0;
+    struct k_range best = { 0, 0 };
+    const double weight = part_weight(f->x, 0);
+    for (size_t p = 0; p < f->m->k; p++) {
+        double square;
+        const double with = correlate(&square, f, centered, f->x->plan.term[0], p),
+                     now = -2 * weight * with - weight * weight * square;
+        size_t to = count;
+        while (to && gain[to - 1] < now) to--;
+        if (to == FEW) continue;
+        count += count < FEW;
+        for (size_t i = count - 1; i > to; i--) gain[i] = gain[i - 1], at[i] = at[i - 1];
+        gain[to] = now, at[to] = p;
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++) {
+            if (at[i] >= at[j]) continue;
+            e->range = (struct k_range){ at[i], at[j] + 1 };
+            const double now = misfit(e, f);
+            if (now < least) least = now, best = e->range;
+        }
+    e->range = best;
+}
+
 /* The k between two promotions. */
 static void fit_promotion(struct k_effect *e, const struct fitting *f)
 {
@@ -323,8 +364,10 @@ static size_t fit_row(struct k_effect *to, struct prefix *p, const struct fittin
     if (row->factor) {
         e[0].range = fit_blocks(p, f, only, row->factor);
         e[1].range = fit_single(p, f, centered, only, row->factor);
-    } else if (row->sums) fit_promotion(&e[0], f);
-    else if (only == ALL_TERMS) fit_neighbour(&e[0], f);
+    } else if (row->kind == OF_SUMS) fit_promotion(&e[0], f);
+    else if (row->kind == OF_PAIR) {
+        if (only == ALL_TERMS) fit_pair(&e[0], f, centered);
+    } else if (only == ALL_TERMS) fit_neighbour(&e[0], f);
     for (int i = 0; i < 2; i++)
         if (e[i].range.end) to[count++] = e[i];
     return count;
@@ -364,14 +407,20 @@ void k_effect_describe(char *text, size_t size, const struct k_effect *e,
                        const struct candidate *x)
 {
     static const char *const parts[] = { "high", "low", "lowest" };
-    text_add(text, size, e->row->sums ? "the sum of the products" : "the products");
+    const bool sums = e->row->kind == OF_SUMS;
+    if (e->row->kind == OF_PAIR) {
+        text_add(text, size, "the elements of one operand at k = %zu and k = %zu %s",
+                 e->range.first, e->range.end - 1, e->row->what);
+        return;
+    }
+    text_add(text, size, sums ? "the sum of the products" : "the products");
     if (e->term != ALL_TERMS)
         text_add(text, size, " %s(A) %s(B)", parts[x->plan.term[e->term].a],
                  parts[x->plan.term[e->term].b]);
-    if (!e->row->sums) describe_range(text, size, e->range);
+    if (!sums) describe_range(text, size, e->range);
     text_add(text, size, " %s", e->row->what);
-    if (e->row->sums) text_add(text, size, ", after every %zu k", e->range.end);
-    if (e->row->factor || e->row->sums) return;
+    if (sums) text_add(text, size, ", after every %zu k", e->range.end);
+    if (e->row->factor || sums) return;
     const size_t by = (e->range.end - e->range.first) * (size_t)e->row->shift;
     describe_range(text, size,
                    (struct k_range){ e->range.first + by, e->range.end + by });

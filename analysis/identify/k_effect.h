@@ -14,9 +14,14 @@ struct k_effect_row {
     bool stale[2]; /* whether those of A, of B are replaced by a neighbour's           */
     int shift; /* -1: by the range before; -2: by the one before that, as of a tile with
                   two buffers; +1: by the range after */
-    bool sums; /* every sum up to a multiple of the range's length is added, and that of
-                  all k, as by an accumulator that is promoted and not cleared; the range
-                  begins with k = 0 */
+    enum k_effect_kind {
+        OF_RANGE,
+        OF_SUMS, /* every sum up to a multiple of the range's length is added, and that of
+                    all k, as by an accumulator that is promoted and not cleared; the
+                    range begins with k = 0 */
+        OF_PAIR  /* one operand has its elements at the first and the last k of the range
+                    in each other's place */
+    } kind;
 };
 
 extern const struct k_effect_row k_effects[]; /* ended by a row whose name is NULL */
@@ -36,7 +41,8 @@ void k_effect_add(double *value, const struct k_effect *e, const struct part_mat
 /* The ranges whose effects on the products of x are nearest to a residual, before alpha,
    for every row: of all terms if x has one, otherwise of each term.  Long ranges are
    found as blocks of k by least squares with any factor, short ones by the correlation of
-   the residual with the product of each k; the ends by weighted least squares.  `to` has
+   the residual with the product of each k; the ends by weighted least squares.  Pairs are
+   of the k with the largest such correlations.  `to` has
    room for k_effect_count(x) effects.  Returns their number, or SIZE_MAX: no memory. */
 size_t k_effect_count(const struct candidate *x);
 size_t k_effects_fit(struct k_effect *to, const struct part_matrices *m,

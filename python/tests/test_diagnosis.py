@@ -83,6 +83,24 @@ class Diagnosis(unittest.TestCase):
             d[last:] = wrong[last:]
             self.names(d, fault, words, scale_a=factors, bias=bias)
 
+    def test_swapped(self):
+        """Two k of A, or of B, are in each other's place."""
+        of_a = self.draw.integers(2)
+        p, q = sorted(int(x) for x in self.draw.choice(self.k, 2, replace=False))
+        wrong, order = self.a.T.copy() if of_a else self.b.copy(), [q, p]
+        wrong[[p, q]] = wrong[order]
+        d = product(*((wrong.T, self.b) if of_a else (self.a, wrong)), self.draw)
+        self.names(d, "k swapped", f"one operand at k = {p} and k = {q} are swapped")
+
+    def test_one_output(self):
+        """One output is not a rounding difference, wherever it is."""
+        d = product(self.a, self.b, self.draw)
+        i, j = int(self.draw.integers(self.m)), int(self.draw.integers(self.n))
+        d[i, j] += numpy.abs(self.a[i]) @ numpy.abs(self.b[:, j]) * numpy.float32(2**-6)
+        found = self.explain(d)
+        self.assertEqual(found.diagnosis, "unexplained", f"seed {SEED}: {found}")
+        self.assertRegex(str(found), f"row {i}, column {j}\\b", f"seed {SEED}")
+
     def test_leading_dimension(self):
         self.n = self.n // 8 * 8 + 5
         self.b = self.normal(self.k, self.n)
