@@ -281,14 +281,9 @@ static const struct {
 static void answer(struct gemm_report_work *w)
 {
     json_array_clear(w->answers);
-    for (size_t n = 0; n < sizeof asked / sizeof asked[0]; n++) {
-        const void *const found = gemm_answer_to(&w->a, asked[n].of);
-        json_t *const sentence = found ? emit_sentence(asked[n].describe, found) : NULL;
-        if (sentence)
-            json_array_append_new(w->answers,
-                                  json_pack("{s:s, s:o}", "question", asked[n].problem,
-                                            "answer", sentence));
-    }
+    for (size_t n = 0; n < sizeof asked / sizeof asked[0]; n++)
+        gemm_report_answer(w->answers, asked[n].problem, asked[n].describe,
+                           gemm_answer_to(&w->a, asked[n].of));
 }
 
 /* The results in the rows of errors: D, the recipe's D, and an FP32 loop if it differs
@@ -325,13 +320,10 @@ static bool is_answered(const struct gemm_report_work *w, const json_t *line)
     const void *const limits = gemm_answer_to(&w->a, ASK_TOLERANCE);
     json_t *const verdict =
         limits ? emit_sentence(tolerance_describe_given, limits) : NULL;
-    bool same = !strcmp(what, "NumPy") || !strcmp(what, "PyTorch") ||
-                json_equal(json_object_get(line, "says"), verdict);
+    const bool same = !strcmp(what, "NumPy") || !strcmp(what, "PyTorch") ||
+                      json_equal(json_object_get(line, "says"), verdict);
     json_decref(verdict);
-    for (size_t n = 0; n < json_array_size(w->answers); n++)
-        same |= json_equal(json_object_get(line, "says"),
-                           json_object_get(json_array_get(w->answers, n), "answer"));
-    return same;
+    return same || gemm_report_is_answered(line, w->answers);
 }
 
 /* No sentence is repeated on the page. */
@@ -438,7 +430,8 @@ static int run(struct gemm_report_work *w)
     if (status == EXIT_GOOD) {
         conclude(w);
         status = report_run(&w->report);
-        if (!w->report.ended) status = gemm_report_end(w->banner, &w->a, status);
+        if (!w->report.ended)
+            status = gemm_report_end(w->banner, w->a.of[ASK_TOLERANCE].status, status);
     }
     gemm_answers_clear(&w->a);
     report_clear(&w->report);

@@ -4,6 +4,7 @@
 #include "analysis/accuracy/integer_answer.h"
 #include "analysis/cli/emit.h"
 #include "analysis/cli/gemm_report_inputs.h"
+#include "analysis/cli/gemm_report_verdict.h"
 #include "analysis/cli/option.h"
 #include "analysis/cli/report_run.h"
 #include "analysis/identify/integers.h"
@@ -13,6 +14,7 @@
 #include "lib/io/json_value.h"
 #include "lib/number/bits.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LINE_MAX_LENGTH = 1 << 12, REASON_ROOM = 1200 };
@@ -143,7 +145,7 @@ static enum bitcut_status make_explanation(struct section *s, struct integer_rep
 }
 
 /* The GEMM of the exact integers: FP32 values of A and B, and C and D as they are. */
-static struct bitcut_gemm exact_gemm(const struct integer_report *r)
+static struct bitcut_gemm gemm_of_integers(const struct integer_report *r)
 {
     struct bitcut_gemm g = r->told;
     const struct setup *const s = &r->s;
@@ -157,7 +159,7 @@ static enum bitcut_status make_exact(struct section *s, struct integer_report *r
                                      struct fault *f)
 {
     static const char *const without[] = { "want", "recipe", "unit", NULL };
-    const struct bitcut_gemm g = exact_gemm(r);
+    const struct bitcut_gemm g = gemm_of_integers(r);
     const enum bitcut_status status = integer_outputs_count(&r->outputs, &g, f);
     if (status != BITCUT_OK) return status;
     r->has_outputs = true;
@@ -311,12 +313,8 @@ static const struct {
 static void drop_repeated(json_t *says, const json_t *answers)
 {
     for (size_t i = json_array_size(says); i-- > 0;)
-        for (size_t n = 0; n < json_array_size(answers); n++)
-            if (json_equal(json_object_get(json_array_get(says, i), "says"),
-                           json_object_get(json_array_get(answers, n), "answer"))) {
-                json_array_remove(says, i);
-                break;
-            }
+        if (gemm_report_is_answered(json_array_get(says, i), answers))
+            json_array_remove(says, i);
 }
 
 /* The verdict and the answers as far as they are computed. */
@@ -326,20 +324,11 @@ static void conclude(struct integer_report *r)
     judge(&to, r);
     json_array_clear(r->answers);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        json_t *const says = *(const bool *)((const char *)r + asked[i].flag)
-                                 ? emit_sentence(asked[i].describe, r)
-                                 : NULL;
-        if (says)
-            json_array_append_new(
-                r->answers,
-                json_pack("{s:s, s:o}", "question", asked[i].question, "answer", says));
+        const bool found = *(const bool *)((const char *)r + asked[i].flag);
+        gemm_report_answer(r->answers, asked[i].question, asked[i].describe,
+                           found ? r : NULL);
     }
-    json_object_set_new(r->banner, "outcome", json_integer(to.outcome));
-    json_object_set_new(r->banner, "verdict",
-                        json_string(report_outcomes[to.outcome].name));
-    json_object_set_new(r->banner, "reason", json_text(to.reason));
-    json_object_set_new(r->banner, "error", json_null());
-    json_object_set_new(r->banner, "limit", json_null());
+    gemm_report_banner(r->banner, to.outcome, to.reason, NAN, NAN);
 }
 
 static int make(struct section *s, const void *about, struct report *report)
@@ -491,20 +480,6 @@ static void add_parts(struct integer_report *r)
             report_add(&r->report, &p->section, make, p);
 }
 
-/* The exit status by the verdict. */
-static int end(const struct integer_report *r, int worst)
-{
-    struct fault f;
-    switch (json_integer_value(json_object_get(r->banner, "outcome"))) {
-    case REPORT_ACCEPTED: return EXIT_GOOD;
-    case REPORT_REJECTED: return EXIT_FOUND;
-    }
-    fault_set(&f, BITCUT_UNSUPPORTED, "%s",
-              json_string_value(json_object_get(r->banner, "reason")));
-    fail("report", &f);
-    return worst > EXIT_FOUND ? worst : EXIT_CANNOT;
-}
-
 static int run(struct integer_report *r)
 {
     int status = check_options(r);
@@ -514,7 +489,7 @@ static int run(struct integer_report *r)
     if (status != EXIT_GOOD) return status;
     conclude(r);
     status = report_run(&r->report);
-    return r->report.ended ? status : end(r, status);
+    return r->report.ended ? status : gemm_report_end(r->banner, status, status);
 }
 
 int gemm_report_integers(struct context *x, const struct gemm_report_options *o,

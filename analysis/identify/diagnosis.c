@@ -38,8 +38,7 @@ struct diagnosing {
     struct guesses few;         /* with scores of the first rows and columns only      */
     uint64_t seed;
     const struct progress *progress;
-    bool
-        masked; /* some outputs are left out, so the first rows and columns show little */
+    bool masked; /* some outputs are left out: the first rows and columns show little */
     bool failed; /* no memory */
 };
 
@@ -436,8 +435,7 @@ static void diagnose(struct diagnosing *x)
 
 /* --- a part of the outputs -------------------------------------------------------- */
 
-/* Some outputs of a region, with those of its last row and column: kernels have other
-   code for them. */
+/* Some outputs of a region. */
 static enum bitcut_status sample(struct block *to, const struct problem *q,
                                  struct diagnosis_region r, uint64_t seed,
                                  struct fault *f)
@@ -446,12 +444,10 @@ static enum bitcut_status sample(struct block *to, const struct problem *q,
     size_t row[SIDE_MAX], col[SIDE_MAX],
         side = (size_t)sqrt((double)PRODUCTS / (double)problem_k(q));
     side = side < SIDE_MIN ? SIDE_MIN : smaller(side, SIDE_MAX);
-    const size_t rows = lines_draw(row, side, r.row_end - r.row, seed, STREAM_ROWS),
-                 cols = lines_draw(col, side, r.col_end - r.col, seed, STREAM_COLS);
+    const size_t rows = lines_draw_last(row, side, r.row_end - r.row, seed, STREAM_ROWS),
+                 cols = lines_draw_last(col, side, r.col_end - r.col, seed, STREAM_COLS);
     for (size_t i = 0; i < rows; i++) row[i] += r.row;
     for (size_t j = 0; j < cols; j++) col[j] += r.col;
-    row[rows - 1] = r.row_end - 1;
-    col[cols - 1] = r.col_end - 1;
     return block_take(to, q, row, rows, col, cols, f);
 }
 

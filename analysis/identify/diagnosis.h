@@ -62,7 +62,7 @@ struct diagnosis {
 };
 
 /* Diagnose D of q, whose matrices are read as it says, on a sample of its outputs with at
-   most about 2^20 products, and on outputs with about 2^26 products if those of the
+   most about 2^20 products, and on outputs with about 2^27 products if those of the
    sample are right; seeded, and the same for any number of threads.  If no output is
    finite, the level is DIAGNOSIS_NONE.  Returns BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if
    progress asks to stop. */

@@ -18,28 +18,39 @@ bool diagnosis_place_is_outside(const struct residuals *e, const struct guess *g
 
 /* --- the region ------------------------------------------------------------------- */
 
-static void find_region(struct diagnosed_place *to, const struct residuals *e,
-                        const struct guess *g)
+void diagnosis_place_region(struct diagnosed_place *to, const struct block *b,
+                            place_has *has, const void *about)
 {
-    const struct block *const b = &e->b;
     size_t inside = 0;
     *to = (struct diagnosed_place){ .row = SIZE_MAX, .col = SIZE_MAX, .constant = true };
-    for (size_t at = 0; at < e->outputs; at++) {
+    for (size_t at = 0; at < b->rows * b->cols; at++) {
         const size_t row = b->row[at / b->cols], col = b->col[at % b->cols];
-        if (!diagnosis_place_is_outside(e, g, at)) continue;
+        if (!has(about, at)) continue;
         if (!to->outside++) to->value = b->d[at];
         to->constant &= b->d[at] == to->value;
         to->row = smaller(to->row, row);
         to->col = smaller(to->col, col);
-        to->row_end = row >= to->row_end ? row + 1 : to->row_end;
-        to->col_end = col >= to->col_end ? col + 1 : to->col_end;
+        to->row_end = larger(to->row_end, row + 1);
+        to->col_end = larger(to->col_end, col + 1);
     }
-    for (size_t at = 0; at < e->outputs; at++) {
+    for (size_t at = 0; at < b->rows * b->cols; at++) {
         const size_t row = b->row[at / b->cols], col = b->col[at % b->cols];
-        inside += row >= to->row && row < to->row_end && col >= to->col &&
-                  col < to->col_end && !diagnosis_place_is_outside(e, g, at);
+        inside +=
+            row >= to->row && row < to->row_end && col >= to->col && col < to->col_end;
     }
-    to->filled = to->outside && !inside;
+    to->filled = to->outside && inside == to->outside;
+}
+
+/* The outputs far from a guess. */
+struct far_from {
+    const struct residuals *e;
+    const struct guess *g;
+};
+
+static bool is_far_from(const void *about, size_t at)
+{
+    const struct far_from *const x = about;
+    return diagnosis_place_is_outside(x->e, x->g, at);
 }
 
 /* --- values elsewhere ------------------------------------------------------------- */
@@ -131,7 +142,7 @@ static bool are_foreign(const struct residuals *e, const struct guess *g)
 void diagnosis_place_find(struct diagnosed_place *to, const struct residuals *e,
                           const struct guess *g)
 {
-    find_region(to, e, g);
+    diagnosis_place_region(to, &e->b, is_far_from, &(struct far_from){ e, g });
     to->constant &= to->outside >= FEWEST;
     if (to->outside >= FEWEST && !to->constant) find_moved(to, e, g);
     to->foreign = !to->constant && !to->moved && are_foreign(e, g);

@@ -18,6 +18,12 @@ struct diagnosed_place {
     bool foreign; /* their values are unrelated to the product */
 };
 
+/* Find the smallest region of D with all outputs of a block that belong together: `has`
+   says of an output whether it is one of them.  Values elsewhere are not looked for. */
+typedef bool place_has(const void *about, size_t at);
+void diagnosis_place_region(struct diagnosed_place *to, const struct block *b,
+                            place_has *has, const void *about);
+
 /* Find the place of the outputs that are at least OUTSIDE levels away from a guess. */
 void diagnosis_place_find(struct diagnosed_place *to, const struct residuals *e,
                           const struct guess *g);

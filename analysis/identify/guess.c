@@ -50,7 +50,7 @@ enum bitcut_status residuals_make(struct residuals *e, struct block *b, uint64_t
     *e = (struct residuals){ .b = *b, .outputs = outputs };
     *b = (struct block){ .q = q };
     e->s = explain_space_of(&e->b);
-    double **const all[] = { &e->exact, &e->size, &e->level, &e->cut };
+    double **const all[] = { &e->exact, &e->size, &e->level, &e->cut, &e->some };
     enum bitcut_status status = rounding_level_find(&e->rounding, &e->b, seed, f);
     if (status == BITCUT_OK) status = arithmetics_make(&e->arithmetics, &e->s, &e->b, f);
     for (size_t i = 0; i < sizeof all / sizeof *all && status == BITCUT_OK; i++)
@@ -73,7 +73,8 @@ void residuals_clear(struct residuals *e)
     free(e->size);
     free(e->level);
     free(e->cut);
-    e->exact = e->size = e->level = e->cut = NULL;
+    free(e->some);
+    e->exact = e->size = e->level = e->cut = e->some = NULL;
 }
 
 /* --- candidates ------------------------------------------------------------------- */
@@ -241,20 +242,19 @@ static double cut_share(const struct residuals *e, const double *rest, double by
 
 static void measure(struct guess *g, const struct residuals *e, double by)
 {
-    double *const some = memory_allocate(e->outputs + 1, sizeof *some);
+    double *const some = e->some;
     size_t count = 0, outside = 0;
     g->cut = cut_share(e, g->rest, by);
     g->score = mean_cost(e, g->rest, g->cut, by);
     g->spread = INFINITY;
-    for (size_t at = 0; some && at < e->outputs; at++) {
+    for (size_t at = 0; at < e->outputs; at++) {
         const double t = fabs(g->rest[at] - g->cut * e->cut[at]) / e->level[at];
         if (isnan(e->level[at])) continue;
         some[count++] = isfinite(t) ? t : HUGE_VAL;
         outside += !(t < OUTSIDE);
     }
-    if (some && count) g->spread = doubles_median(some, count) / 0.6745;
+    if (count) g->spread = doubles_median(some, count) / 0.6745;
     g->outside = count ? (double)outside / (double)count : 0;
-    free(some);
 }
 
 /* --- D in a shorter format -------------------------------------------------------- */
@@ -295,10 +295,10 @@ static int ascending(const void *x, const void *y)
 /* The median of the residual of a guess before alpha; its mean deviation in *apart. */
 static double constant_of(double *apart, const struct residuals *e, const struct guess *g)
 {
-    double *const some = memory_allocate(e->outputs + 1, sizeof *some), median = 0;
+    double *const some = e->some, median = 0;
     size_t count = 0;
     *apart = INFINITY;
-    for (size_t at = 0; some && at < e->outputs; at++) {
+    for (size_t at = 0; at < e->outputs; at++) {
         const double by = guess_slope(e, &e->arithmetics.at[g->arithmetic].x, at);
         if (!isnan(e->level[at]) && by != 0 && isfinite(g->rest[at]))
             some[count++] = g->rest[at] / by;
@@ -308,7 +308,6 @@ static double constant_of(double *apart, const struct residuals *e, const struct
         median = some[count / 2];
         *apart = (some[count * 3 / 4] - some[count / 4]) / 1.35;
     }
-    free(some);
     return median;
 }
 
@@ -328,15 +327,12 @@ void guesses_find_start(struct residuals *e, const struct guesses *plain)
 
 double residuals_median(const struct residuals *e, const double *distance, double cut)
 {
-    double *const some = memory_allocate(e->outputs + 1, sizeof *some), median = NAN;
     size_t count = 0;
-    for (size_t at = 0; some && at < e->outputs; at++)
+    for (size_t at = 0; at < e->outputs; at++)
         if (!isnan(e->level[at]) && e->size[at] > 0)
-            some[count++] =
+            e->some[count++] =
                 ldexp(fabs(distance[at] - cut * e->cut[at]) / e->size[at], 24);
-    if (some) median = doubles_median(some, doubles_finite(some, count));
-    free(some);
-    return median;
+    return doubles_median(e->some, doubles_finite(e->some, count));
 }
 
 bool guess_has_outlier(const struct residuals *e, const struct guess *g)

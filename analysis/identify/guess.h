@@ -53,6 +53,7 @@ struct residuals {
     double *exact, *size, *level; /* of each output of the block; level NAN: D or the
                                      exact value is not finite */
     double *cut;                  /* bias of truncated sums */
+    double *some;                 /* room for a number of each output, of one function */
     size_t finite;
     const struct bitcut_format *stored; /* a shorter format that has all of D, or NULL */
     bool truncated;                     /* D seems to be rounded toward zero to it; then

@@ -225,3 +225,11 @@ size_t lines_draw(size_t *to, size_t most, size_t count, uint64_t seed, uint64_t
         if (rand_below(rng_bits(&r), count - i) < most - taken) to[taken++] = i;
     return taken;
 }
+
+size_t lines_draw_last(size_t *to, size_t most, size_t count, uint64_t seed,
+                       uint64_t stream)
+{
+    const size_t drawn = lines_draw(to, most, count, seed, stream);
+    if (drawn) to[drawn - 1] = count - 1;
+    return drawn;
+}

@@ -169,4 +169,9 @@ size_t block_spread(const struct block *b, size_t i, size_t count);
    stream.  Returns their number. */
 size_t lines_draw(size_t *to, size_t most, size_t count, uint64_t seed, uint64_t stream);
 
+/* The same with the last number among them: kernels have other code for the last lines.
+ */
+size_t lines_draw_last(size_t *to, size_t most, size_t count, uint64_t seed,
+                       uint64_t stream);
+
 #endif

@@ -94,6 +94,12 @@ enum bitcut_status view_take(struct view *to, const struct problem *q, const siz
     return BITCUT_OK;
 }
 
+size_t view_area(const struct problem *q)
+{
+    enum { PRODUCTS = 1 << 27, TOLD = 1 << 22, OUTPUTS = 1 << 20 };
+    return smaller((problem_is_told(q) ? TOLD : PRODUCTS) / problem_k(q) + 1, OUTPUTS);
+}
+
 double least_normal(const struct problem *q) { return ldexp(1, 1 - q->format->bias); }
 
 /* --- findings --------------------------------------------------------------------- */

@@ -19,6 +19,10 @@ enum bitcut_status view_take(struct view *to, const struct problem *q, const siz
                              struct fault *f);
 void view_clear(struct view *v);
 
+/* The outputs that a view may have if the work is to be small beside a search: their
+   products are at most 2^27, or 2^22 if something was told, which costs more. */
+size_t view_area(const struct problem *q);
+
 /* What every rung reads. */
 struct rung_input {
     const struct problem *q;
@@ -33,6 +37,10 @@ struct rung_input {
    are, also if elements have 4 bits. */
 #define RESULT_FAR  0.5
 #define RESULT_NEAR 0.125
+
+/* Below this magnitude of elements no format of a unit overflows.  fp8's e4m3 of AMD ends
+   at 240. */
+#define ELEMENT_MAX 240.0
 
 /* With fewer k, lines are multiples of others, or nearly. */
 enum { MOVED_K_MIN = 4 };

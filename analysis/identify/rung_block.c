@@ -2,9 +2,9 @@
 /* The rung of factors of blocks of k that were not given.  With P_b the product of the k
    of block b, D_ij is the sum over b of f_ib g_jb P_b,ij.  The factors f of rows and g of
    columns follow by least squares: f with g = 1 first, as columns of one block of B have
-   one factor; if that does not fit, g and f in turn.  Shorter blocks count if a quarter
-   of the misfit remains, also less than with one factor for each row.  Factors that are
-   the same in all rows are those of a range of k with a fault. */
+   one factor; if that does not fit, g and f in turn.  Blocks count if they leave at most
+   half of the misfit of longer blocks, and a quarter of that of one factor for each row.
+   Factors that are the same in all rows are those of a range of k with a fault. */
 #include "analysis/identify/rung.h"
 
 #include "lib/base/size.h"
@@ -14,6 +14,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     ROWS_MAX = 64,
@@ -30,10 +31,31 @@ enum { LENGTHS = sizeof lengths / sizeof *lengths };
 /* What remains of D must be at most this, relative to D. */
 static const double MISFIT_MAX = 0x1p-4;
 
+/* The products of each shortest block: of output (i, j) and block b at [(i * cols + j) *
+   blocks + b]. */
+struct block_products {
+    size_t length, blocks;
+    double *of;
+};
+
+/* False: no memory, and nothing to free. */
+static bool products_make(struct block_products *to, const struct block *b, size_t length)
+{
+    *to = (struct block_products){ .length = length, .blocks = divide_up(b->k, length) };
+    to->of = calloc(b->rows * b->cols, to->blocks * sizeof *to->of);
+    for (size_t i = 0; to->of && i < b->rows; i++)
+        for (size_t p = 0; p < b->k; p++) {
+            const double a = value_of_float(b->a[i * b->k + p]);
+            for (size_t j = 0; j < b->cols; j++)
+                to->of[(i * b->cols + j) * to->blocks + p / length] +=
+                    a * value_of_float(b->b[p * b->cols + j]);
+        }
+    return to->of;
+}
+
 struct block_fit {
-    const struct view *v;
     size_t rows, cols, blocks, written; /* rows that are not zeros */
-    double *sum;   /* of output (i, j) and block b: [(i * cols + j) * blocks + b] */
+    double *sum;                        /* as in struct block_products */
     double *f, *g; /* rows x blocks, cols x blocks */
     double *d;     /* D, each row divided by its root mean square; NaN in rows of zeros */
 };
@@ -46,25 +68,22 @@ static void fit_clear(struct block_fit *t)
     free(t->d);
 }
 
-static bool fit_make(struct block_fit *t, const struct view *v, size_t length)
+/* Blocks of that many shortest blocks. */
+static bool fit_make(struct block_fit *t, const struct view *v,
+                     const struct block_products *products, size_t each)
 {
-    const struct block *const b = &v->b;
-    *t = (struct block_fit){
-        .v = v, .rows = b->rows, .cols = b->cols, .blocks = divide_up(b->k, length)
-    };
+    *t = (struct block_fit){ .rows = v->b.rows,
+                             .cols = v->b.cols,
+                             .blocks = divide_up(products->blocks, each) };
     const size_t outputs = t->rows * t->cols;
     t->sum = calloc(outputs, t->blocks * sizeof *t->sum);
     t->f = calloc(t->rows, t->blocks * sizeof *t->f);
     t->g = calloc(t->cols, t->blocks * sizeof *t->g);
     t->d = calloc(outputs, sizeof *t->d);
     if (!t->sum || !t->f || !t->g || !t->d) return false;
-    for (size_t i = 0; i < t->rows; i++)
-        for (size_t p = 0; p < b->k; p++) {
-            const double a = value_of_float(b->a[i * b->k + p]);
-            for (size_t j = 0; j < t->cols; j++)
-                t->sum[(i * t->cols + j) * t->blocks + p / length] +=
-                    a * value_of_float(b->b[p * t->cols + j]);
-        }
+    for (size_t at = 0; at < outputs; at++)
+        for (size_t b = 0; b < products->blocks; b++)
+            t->sum[at * t->blocks + b / each] += products->of[at * products->blocks + b];
     for (size_t i = 0; i < t->rows; i++) {
         double square = 0;
         for (size_t j = 0; j < t->cols; j++)
@@ -170,17 +189,20 @@ static double fit_misfit(const struct block_fit *t)
    line, are not the same in an eighth of the lines. */
 static bool is_of_lines(const double *factor, size_t lines, size_t blocks)
 {
-    double own[COLS_MAX], some[COLS_MAX];
+    double typical[COLS_MAX];
     size_t varied = 0;
+    for (size_t i = 0; i < lines; i++) {
+        double own[BLOCKS_MAX];
+        memcpy(own, &factor[i * blocks], blocks * sizeof *own);
+        typical[i] = doubles_median(own, blocks);
+    }
     for (size_t b = 0; b < blocks; b++) {
+        double some[COLS_MAX];
         size_t others = 0;
-        for (size_t i = 0; i < lines; i++) {
-            double of_line[BLOCKS_MAX];
-            for (size_t at = 0; at < blocks; at++) of_line[at] = factor[i * blocks + at];
-            some[i] = own[i] = factor[i * blocks + b] / doubles_median(of_line, blocks);
-        }
-        const double typical = doubles_median(some, doubles_finite(some, lines));
-        for (size_t i = 0; i < lines; i++) others += fabs(own[i] / typical - 1) > 0x1p-4;
+        for (size_t i = 0; i < lines; i++) some[i] = factor[i * blocks + b] / typical[i];
+        const double all = doubles_median(some, doubles_finite(some, lines));
+        for (size_t i = 0; i < lines; i++)
+            others += fabs(factor[i * blocks + b] / typical[i] / all - 1) > 0x1p-4;
         varied += others * 8 >= lines;
     }
     return varied * 2 >= blocks;
@@ -226,34 +248,49 @@ static bool is_far(const struct view *v)
     return far * 2 > count;
 }
 
+/* The length of the blocks, 0 if D has none.  False: no memory. */
+static bool find_length(size_t *length, bool *both, const struct view *v,
+                        const struct block_products *products)
+{
+    double least = MISFIT_MAX * 2;
+    *length = 0;
+    for (size_t i = 0; i <= LENGTHS; i++) {
+        struct block_fit t;
+        bool of_columns;
+        const size_t each = i ? lengths[i - 1] / products->length : products->blocks;
+        if (i && (!each || divide_up(products->blocks, each) < 2)) continue;
+        const bool made = fit_make(&t, v, products, each);
+        const double misfit = made ? fit_find(&t, &of_columns) : (double)NAN;
+        fit_clear(&t);
+        if (!made) return false;
+        if (!i) least = fmin(least, misfit / 2);
+        else if (misfit <= least / 2)
+            least = misfit, *length = lengths[i - 1], *both = of_columns;
+    }
+    return true;
+}
+
 enum bitcut_status rung_blocks(struct ladder_report *l, const struct rung_input *x,
                                struct fault *f)
 {
+    const size_t cols = smaller(COLS_MAX, x->n);
     struct view v;
-    if (problem_is_told(x->q) || x->q->c.at || x->m < ROWS_MIN || x->n < COLS_MIN ||
-        x->k > BLOCKS_MAX * lengths[0] || !is_far(&x->sample))
-        return BITCUT_OK;
-    enum bitcut_status status = view_take(&v, x->q, NULL, smaller(ROWS_MAX, x->m), NULL,
-                                          smaller(COLS_MAX, x->n), f);
-    double least = MISFIT_MAX * 2;
-    size_t found = 0;
+    struct block_products products;
+    size_t length = 0, shortest = LENGTHS;
     bool both = false;
-    for (size_t i = 0; i <= LENGTHS && status == BITCUT_OK; i++) {
-        struct block_fit t;
-        bool of_columns;
-        const size_t length = i ? lengths[i - 1] : x->k, blocks = divide_up(x->k, length);
-        if ((i && blocks < 2) || blocks * 2 > v.b.cols) continue;
-        if (!fit_make(&t, &v, length))
-            status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for blocks of k");
-        else {
-            const double misfit = fit_find(&t, &of_columns);
-            if (!i) least = fmin(least, misfit / 2);
-            else if (misfit <= least / 2)
-                least = misfit, found = length, both = of_columns;
-        }
-        fit_clear(&t);
-    }
-    if (found) describe(l, x, found, both);
-    if (status == BITCUT_OK) view_clear(&v);
-    return status;
+    while (shortest && lengths[shortest - 1] * (cols / 2) < x->k) shortest--;
+    if (problem_is_told(x->q) || x->q->c.at || x->m < ROWS_MIN || x->n < COLS_MIN ||
+        !shortest || !is_far(&x->sample))
+        return BITCUT_OK;
+    const enum bitcut_status status =
+        view_take(&v, x->q, NULL, smaller(ROWS_MAX, x->m), NULL, cols, f);
+    if (status != BITCUT_OK) return status;
+    const bool made = products_make(&products, &v.b, lengths[shortest - 1]),
+               found = made && find_length(&length, &both, &v, &products);
+    view_clear(&v);
+    if (made) free(products.of);
+    if (!found)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for blocks of k");
+    if (length) describe(l, x, length, both);
+    return BITCUT_OK;
 }

@@ -12,10 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Below these magnitudes of elements no format of a unit overflows.  fp8's e4m3 of AMD
-   ends at 240. */
-static const double ELEMENT_MAX = 240;
-
 /* What an output may hold if it was not written. */
 enum content { ZERO, NOT_A_NUMBER, INFINITE, NUMBER, CONTENTS };
 

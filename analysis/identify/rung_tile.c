@@ -15,9 +15,8 @@
 static enum bitcut_status window_view(struct view *to, const struct rung_input *x,
                                       struct fault *f)
 {
-    enum { PRODUCTS = 1 << 27, TOLD = 1 << 22, OUTPUTS = 1 << 20, TILE = 32 };
-    const size_t area =
-        smaller((problem_is_told(x->q) ? TOLD : PRODUCTS) / x->k + 1, OUTPUTS);
+    enum { TILE = 32 };
+    const size_t area = view_area(x->q);
     size_t cols = (size_t)sqrt((double)area) / TILE * TILE;
     if (cols < TILE) cols = TILE;
     cols = smaller(cols, x->n);

@@ -133,18 +133,15 @@ static bool is_shown(struct share s, double least)
 static double error_in(const struct residuals *e, const struct guess *g,
                        const struct bitcut_format *f)
 {
-    double *const some = memory_allocate(e->outputs + 1, sizeof *some), median = 0;
     const double alpha = fabs(value_of_float(e->b.q->alpha));
     size_t count = 0;
-    for (size_t at = 0; some && at < e->outputs; at++) {
+    for (size_t at = 0; at < e->outputs; at++) {
         double apart;
         const double v = before_epilogue(&apart, e, stored_at(e, at), at);
         if (!isnan(e->level[at]) && v != 0)
-            some[count++] = fabs(g->rest[at]) / (alpha * number_spacing(f, v));
+            e->some[count++] = fabs(g->rest[at]) / (alpha * number_spacing(f, v));
     }
-    if (some && count) median = doubles_median(some, count);
-    free(some);
-    return median;
+    return count ? doubles_median(e->some, count) : 0;
 }
 
 bool short_sums_name(struct diagnosis *to, const struct residuals *e,

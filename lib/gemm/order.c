@@ -291,8 +291,9 @@ static void add_narrow(struct k_parts *x, const struct cut *c, const struct slic
     add_sum(x, c, s, s->shared, s->narrow, sum, c->narrow);
 }
 
-/* Add the sequences of loops with fewer and fewer sums, each of which is added to the sum
-   so far, if there is any.  `last` and `others`: as in add_loops(). */
+/* Add the sequences of the loops with half as many lanes, a quarter, and so on.  The sum
+   of each loop is added to the sum so far, if there is any.  `last` and `others`: as in
+   add_loops(). */
 static void add_apart(struct k_parts *x, const struct cut *c,
                       const struct bitcut_order *o, const struct slice *s, bool last,
                       int others)
@@ -318,9 +319,10 @@ static void add_apart(struct k_parts *x, const struct cut *c,
     }
 }
 
-/* Add the sequences of the lanes and of the second loop, each sum of which is the sum of
-   as many lanes.  `others`: sums of slices that are added to the last one, which is the
-   sum of the slice if `last`. */
+/* Add the sequences of the lanes and of the second loop.  Each sum of the second loop
+   starts from the sum of a group of lanes; all groups have the same size.  `last`: the
+   last sequence ends the slice.  `others`: the number of sums of slices that are then
+   added to it. */
 static void add_loops(struct k_parts *x, const struct cut *c,
                       const struct bitcut_order *o, size_t slice, size_t *lane, bool last,
                       int others)

@@ -101,6 +101,16 @@ class Diagnosis(unittest.TestCase):
         self.assertEqual(found.diagnosis, "unexplained", f"seed {SEED}: {found}")
         self.assertRegex(str(found), f"row {i}, column {j}\\b", f"seed {SEED}")
 
+    def test_nan(self):
+        """One output of quantized operands is NaN or infinite."""
+        values = [bitcut.quantize(x, "fp8-tensor", side).dequantized().astype("f4")
+                  for x, side in ((self.a, "a"), (self.b, "b"))]
+        for value in (numpy.nan, -numpy.inf):
+            d = product(*values, self.draw)
+            i, j = int(self.draw.integers(self.m)), int(self.draw.integers(self.n))
+            d[i, j] = value
+            self.assertRegex(str(self.explain(d)), rf"row {i}, column {j}\b|D\[{i}, {j}\]", f"seed {SEED}")
+
     def test_leading_dimension(self):
         self.n = self.n // 8 * 8 + 5
         self.b = self.normal(self.k, self.n)

@@ -224,7 +224,7 @@ def known():
 # --- kernels with factors and a bias -------------------------------------------------------
 
 def told(d, draw, wrong):
-    """D with factors of A and a bias, of which some rows have the wrong ones: (D, right D, arguments)."""
+    """D with factors of A and a bias; some rows have wrong ones.  Returns D, the right D, and arguments."""
     factors = numpy.exp(draw.normal(size=len(d))).astype("f4")
     bias = draw.normal(size=d.shape[1]).astype("f4")
     right, rows = d * factors[:, None] + bias, slice(int(draw.integers(len(d) // 2)), None)
