@@ -113,8 +113,8 @@ enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_g
     if (status != BITCUT_OK) return status;
     if (g->sparsity)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "only gemm, verify, explain, judge, bound and tolerance take "
-                         "a sparse A");
+                         "only gemm, verify, explain, judge, bound, tolerance and "
+                         "advise take a sparse A");
     *to = p;
     return BITCUT_OK;
 }
@@ -125,8 +125,8 @@ enum bitcut_status gemm_plan_on_floats(struct gemm_plan *to, const struct bitcut
     const enum bitcut_status status = gemm_plan_on_any(to, g, f);
     if (status != BITCUT_OK || !to->integer) return status;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%s accumulates in %s; only gemm, verify, explain, bound and "
-                     "tolerance take integers",
+                     "%s accumulates in %s; only gemm, verify, explain, bound, "
+                     "tolerance and advise take integers",
                      g->unit->name, g->unit->c->name);
 }
 

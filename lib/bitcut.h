@@ -1637,7 +1637,7 @@ enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
 /* --- which recipe will do --------------------------------------------------------- */
 
 /* Options of bitcut_advise().  A member that is 0 has its default.  A struct may end before
-   "Since size 2". */
+   "Since size 2" or "Since size 3". */
 struct bitcut_advice_options {
     size_t size;        /* sizeof this struct, as the caller was compiled              */
     const char *metric; /* "relres" or "backward_max"; NULL: relres                    */
@@ -1651,6 +1651,10 @@ struct bitcut_advice_options {
     bool quantizers; /* whether every row of `bitcut list quantizers` is tried, too, for A
                         and B, on units that multiply its elements; only without
                         quantize_a and quantize_b                                      */
+
+    /* Since size 3. */
+    const char *chip; /* a chip of `bitcut list chips`, whose units are tried; the GEMM has
+                         no unit then.  NULL: all chips, or the unit of the GEMM       */
 };
 
 /* Result of bitcut_advise().  A struct may end before "Since size 2"; then these members
@@ -1682,28 +1686,32 @@ struct bitcut_advice {
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm() for A, B, C, the bias and the factors;
-            `count` is not 1; a size is 0; the size of a struct is unknown; the metric is
-            unknown; `want` is negative or NaN; D cannot have its format; `quantizers` is
-            set together with a quantizer, or either with factors; an element that is
-            quantized is not finite; the GEMM has groups, a sparse A or zero points of A or
-            B; or no GEMM of the recipe runs on the unit.
+            no GEMM of the batch has an output and a product; the size of a struct is
+            unknown; the metric is unknown; `want` is negative or NaN; D cannot have its
+            format; `quantizers` is set together with a quantizer, or either with factors;
+            an element that is quantized is not finite; A or B has a zero point; the chip
+            is unknown, or the GEMM has a unit, too; or no GEMM of the recipe runs on the
+            unit.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.
    Args:    threads: number of threads.
-   In:      gemm:    the GEMM.  Its sizes, matrices, alpha and beta, the bias, the factors,
-                     the start and the steps of the epilogue are read, and of D the format.
-                     A recipe or unit that is set is the only one tried.
+   In:      gemm:    the GEMM, or the batch or groups.  Its sizes, matrices, alpha and beta,
+                     the bias, the factors, the start, the steps of the epilogue and the
+                     sparsity are read, and of D the format.  A recipe or unit that is set is the only one tried.
             options: the options, or NULL.
    Out:     to:      the result, or NULL; written only on success.
             found:   the GEMM with nothing open, or NULL; written only on success.
                      bitcut_gemm_init() has set its size.  It reaches `want`, or has the
                      smallest error if none does.
             why:     the reason.
-   - If the unit is NULL, every chip of `bitcut list chips` is tried.
+   - If the unit and the chip are NULL, every chip of `bitcut list chips` is tried.
    - Errors are those of D, rounded to its format, against what the GEMM gives in exact
      arithmetic (bitcut_gemm_judge()) of the operands as they are given, so they include
      what quantization makes.  Step AMAX is left out.  With quantizers or a D of
      fewer bits than f32 there is no bound.
+   - The error of a batch, or of groups, is the largest error of its GEMMs.  GEMMs without
+     outputs or products have none.
+   - Units of integers are tried if A and B have their formats.
    - If the result has quantizers, `found` has the unit and where the factors are applied,
      and no factors: bitcut_quantize() makes them and the elements.
    - Quantized operands are not equilibrated.  A quantizer runs on a unit with its block

@@ -44,12 +44,14 @@ void bound_fill_integers(double *limit, const struct bound_problem *x)
 {
     const struct comparison *const c = x->x;
     const bool exact = is_exact(x->plan->unit[0], c->k);
+    const double *const magnitude = c->product ? c->product_magnitude : c->magnitude;
     struct hostfp mode;
     hostfp_enter(&mode);
     for (size_t at = 0; at < c->m * c->n; at++) {
-        const double sum = fabs(c->product[at]);
-        limit[at] = !exact || !(c->product_magnitude[at] < 0x1p31) ? (double)NAN
-                    : sum <= 0x1p24                                ? 0
+        const double sum =
+            fabs(c->product ? c->product[at] : double_of_bits(c->reference64[at]));
+        limit[at] = !exact || !(magnitude[at] < 0x1p31) ? (double)NAN
+                    : sum <= 0x1p24                     ? 0
                                     : format_rounding_error(&formats[FORMAT_F32], sum);
     }
     hostfp_leave(&mode);

@@ -8,6 +8,8 @@
 #include "lib/number/bits.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define WANT_UNSET 0x7fc0be7au /* a NaN that no decimal text gives */
 
@@ -22,7 +24,7 @@ struct advise_options {
 
 static const struct advise_options defaults = { .want = WANT_UNSET,
                                                 .metric = "relres",
-                                                .setup = SETUP_DEFAULTS };
+                                                .setup = SETUP_BATCH_DEFAULTS };
 
 static const struct option_row options[] = {
     { "a",
@@ -53,6 +55,9 @@ static const struct option_row options[] = {
       OPTION(advise, units, TEXTS, "U") },
     { "recipe", "consider this recipe only (bitcut list recipes)",
       OPTION(advise, recipe, TEXT, "R") },
+    MATRIX_OPTIONS_OFFSETS(advise, setup.files),
+    MATRIX_OPTION_INDEX(advise, setup.files),
+    MATRIX_OPTIONS_SPARSE(advise, setup.files),
     EPILOGUE_OPTIONS(advise),
     { "quantizers",
       "also try every quantizer, for A and B, on units that multiply its elements",
@@ -69,25 +74,13 @@ static_assert((int)ADVISE_TARGETS_MAX >= (int)OPTION_TEXTS_MAX, "all --unit fit"
 
 /* A problem with everything that it points to. */
 struct work {
-    struct matrix a[OPTION_TEXTS_MAX], b[OPTION_TEXTS_MAX];
+    struct setup_options own; /* of the last pair of files */
+    struct setup s;           /* of the last pair, whose matrices are in `of` */
+    struct gemm_data *of;
     const char *target[ADVISE_TARGETS_MAX];
-    struct setup s; /* alpha, beta, C, start, steps and their operands; A and B are a[0]
-                       and b[0] */
-    struct gemm_data extra;
-    char options[1 << 12]; /* of the same */
+    char options[1 << 12]; /* of alpha, beta, C, the steps and their operands */
     struct advise_problem q;
 };
-
-static void work_clear(struct work *w)
-{
-    for (size_t i = 0; i < w->q.pairs; i++) {
-        matrix_clear(&w->a[i]);
-        matrix_clear(&w->b[i]);
-    }
-    gemm_data_clear_extra(&w->extra);
-    matrix_clear(&w->s.c);
-    epilogue_files_clear(&w->s.extra);
-}
 
 /* The named chips or units; otherwise the first chip of every architecture. */
 static int take_places(struct work *w, const struct option_texts *units_asked)
@@ -109,34 +102,6 @@ static int transpose(struct matrix *to, const struct matrix *from)
     if (matrix_init(to, from->cols, from->rows, &f) != BITCUT_OK) return fail("-a", &f);
     matrix_transpose(to->at, from->at, from->rows, from->cols);
     return EXIT_GOOD;
-}
-
-/* The matrices of one product.  Without -a the first one is reported as missing. */
-static int take_pair(struct matrix *a, struct matrix *b, int i,
-                     const struct advise_options *o)
-{
-    int status = setup_read(a, "-a", o->a.text[i], &o->setup.files);
-    if (status == EXIT_GOOD)
-        status = o->b.count ? setup_read(b, "-b", o->b.text[i], &o->setup.files)
-                            : transpose(b, a);
-    return status == EXIT_GOOD ? setup_check_pair(a, b) : status;
-}
-
-static int take_matrices(struct work *w, const struct advise_options *o)
-{
-    int status = o->b.count ? EXIT_GOOD : matrix_unread("-b", &o->setup.files);
-    if (status != EXIT_GOOD) return status;
-    if (o->b.count && o->b.count != o->a.count)
-        return complain("-b", "must be given as often as -a, or not at all");
-    do {
-        const size_t i = w->q.pairs++;
-        status = take_pair(&w->a[i], &w->b[i], (int)i, o);
-    } while (status == EXIT_GOOD && (int)w->q.pairs < o->a.count);
-    w->q.a = w->a;
-    w->q.b = w->b;
-    w->q.input_a = o->a.text[w->q.pairs - 1];
-    w->q.input_b = o->b.count ? o->b.text[w->q.pairs - 1] : NULL;
-    return status;
 }
 
 /* Read a finite magnitude from an option. */
@@ -188,38 +153,103 @@ static int check_gemm(const struct work *w)
     return EXIT_GOOD;
 }
 
-/* C, alpha, beta, the start, the steps and their operands. */
-static int take_gemm(struct work *w, const struct context *x)
+/* A and B of one pair of files. */
+static int read_pair(struct setup *s)
 {
-    static const char *const own[] = { "quantize-a", "quantize-b", NULL };
+    const struct setup_options *const o = s->options;
+    int status = setup_read(&s->a, "-a", o->a, &o->files);
+    if (status != EXIT_GOOD) return status;
+    if (o->b) return setup_read(&s->b, "-b", o->b, &o->files);
+    if (s->a.is_batch || matrix_has_groups(&o->files) || o->files.positions)
+        return complain("-b", "is required with a batch, groups or --positions-a");
+    return transpose(&s->b, &s->a);
+}
+
+/* Append the products of one pair of files, whose elements have their formats. */
+static int append(struct work *w, const struct bitcut_gemm *g, int threads)
+{
+    struct gemm_data *more, *all;
+    size_t count;
+    struct fault f;
+    if (advise_take_operands(&more, &count, g, threads, &f) != BITCUT_OK)
+        return fail("matrices", &f);
+    all = memory_allocate(w->q.pairs + count, sizeof *all);
+    if (!all) {
+        advise_clear_operands(more, count);
+        return fault_set(&f, BITCUT_NO_MEMORY, "not enough memory"), fail("matrices", &f);
+    }
+    for (size_t i = 0; i < count; i++) {
+        more[i].a.format = w->s.a.format;
+        more[i].b.format = w->s.b.format;
+    }
+    if (w->of) memcpy(all, w->of, w->q.pairs * sizeof *all);
+    memcpy(all + w->q.pairs, more, count * sizeof *all);
+    free(w->of);
+    free(more);
+    w->q.of = w->of = all;
+    w->q.pairs += count;
+    return EXIT_GOOD;
+}
+
+/* The products of pair i of files, with C, the bias and the factors.  Without -a it is
+   reported as missing. */
+static int take_pair(struct work *w, int i, const struct context *x)
+{
     const struct advise_options *const o = x->own;
     struct setup *const s = &w->s;
-    struct fault f;
-    s->options = &o->setup;
+    setup_clear(s);
+    *s = (struct setup){ .options = &w->own };
+    w->own.a = o->a.text[i];
+    w->own.b = o->b.count ? o->b.text[i] : NULL;
     int status = setup_open_gemm(s, "plain");
     if (status != EXIT_GOOD) return status;
     s->gemm.recipe = NULL;
     s->gemm.d.format = w->q.format_d;
-    struct epilogue_options others = o->setup.epilogue;
-    others.quantize_a = others.quantize_b = NULL;
-    if (o->a.count > 1 && (epilogue_options_given(&others) || o->setup.c))
-        return complain("-a", "must be given once with -c, a bias, factors or steps");
-    s->a = w->a[0], s->b = w->b[0];
-    status = setup_extend(s, s->a.rows, s->b.cols, s->a.cols);
+    s->quantized[0].quantizer = s->quantized[1].quantizer = NULL; /* trials have them */
+    status = read_pair(s);
+    if (status == EXIT_GOOD) status = setup_finish(s);
     if (status == EXIT_GOOD) status = check_gemm(w);
-    if (status == EXIT_GOOD) status = setup_read_c(s);
     if (status != EXIT_GOOD) return status;
-    w->extra = (struct gemm_data){ .a = s->a, .b = s->b };
-    if (gemm_data_take_extra(&w->extra, &s->gemm, 0, x->threads, &f) != BITCUT_OK)
-        return fail("advise", &f);
-    w->extra.c = s->c;
+    const struct bitcut_gemm g = setup_gemms(s, NULL);
+    status = append(w, &g, x->threads);
+    s->gemm.positions = (struct bitcut_matrix){ .at = NULL }; /* A has them */
+    matrix_clear(&s->a);
+    matrix_clear(&s->b);
+    return status;
+}
+
+/* Whether something is given that belongs to one pair of files. */
+static bool is_of_one_pair(const struct setup_options *o)
+{
+    struct epilogue_options others = o->epilogue;
+    others.quantize_a = others.quantize_b = NULL;
+    return epilogue_options_given(&others) || o->c || o->files.positions ||
+           matrix_has_groups(&o->files);
+}
+
+static int take_gemm(struct work *w, const struct context *x)
+{
+    static const char *const own[] = { "quantize-a", "quantize-b", NULL };
+    const struct advise_options *const o = x->own;
+    int status = o->b.count ? EXIT_GOOD : matrix_unread("-b", &o->setup.files), i = 0;
+    w->own = o->setup;
+    if (status != EXIT_GOOD) return status;
+    if (o->b.count && o->b.count != o->a.count)
+        return complain("-b", "must be given as often as -a, or not at all");
+    if (o->a.count > 1 && is_of_one_pair(&o->setup))
+        return complain("-a",
+                        "must be given once with -c, a bias, factors, steps, groups "
+                        "or --positions-a");
+    do status = take_pair(w, i++, x);
+    while (status == EXIT_GOOD && i < o->a.count);
     options_write(w->options, sizeof w->options, o, x->given, x->options,
                   offsetof(struct advise_options, setup),
                   offsetof(struct advise_options, setup) + sizeof o->setup, own);
-    w->q.gemm = &s->gemm;
-    w->q.extra = &w->extra;
+    w->q.input_a = w->own.a;
+    w->q.input_b = w->own.b;
+    w->q.gemm = &w->s.gemm;
     w->q.options = w->options;
-    return EXIT_GOOD;
+    return status;
 }
 
 static int take(struct work *w, const struct context *x)
@@ -238,7 +268,6 @@ static int take(struct work *w, const struct context *x)
     int status = take_quantizers(&w->q, o);
     if (status == EXIT_GOOD) status = take_largest(w->q.largest, o->largest);
     if (status == EXIT_GOOD) status = take_places(w, &o->units);
-    if (status == EXIT_GOOD) status = take_matrices(w, o);
     return status == EXIT_GOOD ? take_gemm(w, x) : status;
 }
 
@@ -267,7 +296,8 @@ static int run(struct context *x)
     x->emitter.verbose = o->verbose;
     int status = take(&w, x);
     if (status == EXIT_GOOD) status = find(&w, x);
-    work_clear(&w);
+    advise_clear_operands(w.of, w.q.pairs);
+    setup_clear(&w.s);
     return status;
 }
 

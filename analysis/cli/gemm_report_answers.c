@@ -221,7 +221,9 @@ static const struct matrix *of_side(const struct gemm_answers *a, int side)
 static void take_unquantized(struct gemm_answers *a)
 {
     a->asked = a->told;
-    a->asked_of = a->data;
+    a->asked_of = a->tells ? a->data : (struct gemm_data){ .c = a->data.c };
+    a->asked_of.a = *of_side(a, 0);
+    a->asked_of.b = *of_side(a, 1);
     a->asked.alpha = a->o->setup.alpha;
     if (a->original[0].at) {
         a->asked.scale_a = (struct bitcut_scales){ .lines = 0 };
@@ -240,18 +242,14 @@ static int find_advice(struct gemm_answers *a)
                                        "quantize-b", "format-d", NULL };
     const struct context *const x = a->context;
     struct fault f;
-    if (a->sparse) {
-        fault_set(&f, BITCUT_UNSUPPORTED, "does not take a sparse A");
-        return fail("advise", &f);
-    }
     const int status = setup_check_inner(&a->s, true);
     if (status != EXIT_GOOD) return status;
     choose_places(a);
     options_write(a->advised, sizeof a->advised, x->own, x->given, x->options, 0,
                   sizeof a->o->setup, own);
     take_unquantized(a);
-    const struct advise_problem q = { .a = of_side(a, 0),
-                                      .b = of_side(a, 1),
+    const bool more = a->tells || a->sparse;
+    const struct advise_problem q = { .of = &a->asked_of,
                                       .pairs = 1,
                                       .metric = &norm_sample_metrics[0],
                                       .want = a->want,
@@ -263,9 +261,8 @@ static int find_advice(struct gemm_answers *a)
                                       .format_d = a->tells ? a->d.format : NULL,
                                       .quantizer = { a->s.quantized[0].quantizer,
                                                      a->s.quantized[1].quantizer },
-                                      .gemm = a->tells ? &a->asked : NULL,
-                                      .extra = a->tells ? &a->asked_of : NULL,
-                                      .options = a->tells ? a->advised : NULL,
+                                      .gemm = more ? &a->asked : NULL,
+                                      .options = more ? a->advised : NULL,
                                       .values = true };
     if (advise_find(&a->advice, &q, x->threads, &x->progress, &f) != BITCUT_OK)
         return fail("advise", &f);

@@ -261,7 +261,7 @@ static uint32_t largest_of(const struct call_log_values *v)
 /* The operands of all excerpts, and the targets on which their products may be computed.
  */
 struct operands {
-    struct matrix a[CALL_LOG_EXCERPTS_MAX], b[CALL_LOG_EXCERPTS_MAX];
+    struct gemm_data of[CALL_LOG_EXCERPTS_MAX];
     const char *target[ADVISE_TARGETS_MAX];
 };
 
@@ -272,18 +272,15 @@ static bool read_operands(struct operands *to, const struct call_log_site *p,
     for (uint32_t i = 0; i < p->excerpts && good; i++) {
         const struct call_log_excerpt *const e = &p->excerpt[i];
         good = e->rows && e->cols && e->k &&
-               read_piece(&to->a[i], folder, e, "a", e->rows, e->k) &&
-               read_piece(&to->b[i], folder, e, "b", e->k, e->cols);
+               read_piece(&to->of[i].a, folder, e, "a", e->rows, e->k) &&
+               read_piece(&to->of[i].b, folder, e, "b", e->k, e->cols);
     }
     return good;
 }
 
 static void operands_clear(struct operands *o)
 {
-    for (int i = 0; i < CALL_LOG_EXCERPTS_MAX; i++) {
-        matrix_clear(&o->a[i]);
-        matrix_clear(&o->b[i]);
-    }
+    for (int i = 0; i < CALL_LOG_EXCERPTS_MAX; i++) gemm_data_clear(&o->of[i]);
 }
 
 /* Advice for all excerpts together, with parts that hold all observed values, on the unit
@@ -297,8 +294,7 @@ static bool advise(struct advise *to, struct operands *o, const struct call_log_
     struct fault f;
     o->target[0] = unit_of(p);
     const struct advise_problem q = {
-        .a = o->a,
-        .b = o->b,
+        .of = o->of,
         .pairs = p->excerpts,
         .largest = { largest_of(&p->values[0]), largest_of(&p->values[1]) },
         .metric = metric,
@@ -319,7 +315,7 @@ static bool advise(struct advise *to, struct operands *o, const struct call_log_
 static void add_advice(json_t *row, const struct call_log_site *p,
                        const struct run_audit *how, struct context *x)
 {
-    struct operands o = { .a = { { .at = NULL } } };
+    struct operands o = { .of = { { .bias_rows = false } } };
     struct advise found;
     const bool any = how->advises && !progress_stopped(&x->progress) &&
                      read_operands(&o, p, how->folder) && advise(&found, &o, p, how, x);

@@ -46,9 +46,9 @@ struct list {
 static double count_products(const struct advise_problem *q)
 {
     double products = 0;
-    for (size_t i = 0; i < q->pairs; i++)
-        products += (double)q->a[i].rows * (double)q->b[i].cols * (double)q->a[i].cols;
-    return products;
+    for (const struct gemm_data *x = q->of; x < q->of + q->pairs; x++)
+        products += (double)x->a.rows * (double)x->b.cols * (double)x->a.cols;
+    return q->gemm && q->gemm->sparsity ? products / 2 : products;
 }
 
 /* Whether a variation differs from the row. */
@@ -106,16 +106,33 @@ static struct bitcut_gemm gemm_of_candidate(const struct candidate *c, int v,
     return g;
 }
 
-/* Whether the unit of a candidate multiplies the elements of its quantizers.  A unit of
-   integers would limit others to its range. */
-static bool holds_elements(const struct candidate *c)
+/* The integer format of all A, or of all B; NULL if there is none. */
+static const struct bitcut_format *integers_of(const struct advise_problem *q, bool is_b)
+{
+    const struct bitcut_format *const format = (is_b ? q->of->b : q->of->a).format;
+    for (const struct gemm_data *x = q->of; x < q->of + q->pairs; x++)
+        if ((is_b ? x->b : x->a).format != format) return NULL;
+    return format && format_is_integer(format) ? format : NULL;
+}
+
+/* Whether the unit of a candidate multiplies the elements of its quantizers, or integers
+   that A and B have.  A unit of integers would limit others to its range. */
+static bool holds_elements(const struct candidate *c, const struct advise_problem *q)
 {
     const struct bitcut_format *const operand[] = { c->unit->a, c->unit->b };
     for (int side = 0; side < 2; side++)
-        if (c->quantizer[side] && format_is_integer(operand[side]) &&
-            c->quantizer[side]->element != operand[side])
+        if (format_is_integer(operand[side]) &&
+            operand[side] != (c->quantizer[side] ? c->quantizer[side]->element
+                                                 : integers_of(q, side == 1)))
             return false;
     return true;
+}
+
+static enum bitcut_status make_plan(struct advise_trial *t)
+{
+    return (format_is_integer(t->gemm.unit->c)
+                ? gemm_plan_on_values
+                : gemm_plan_on_floats)(&t->plan, &t->gemm, NULL);
 }
 
 /* Whether blocks of factors consist of k-steps, in every product. */
@@ -123,7 +140,7 @@ static bool blocks_fit(const struct advise_trial *t, const struct advise_problem
 {
     struct bitcut_gemm g = t->gemm;
     for (size_t i = 0; i < q->pairs; i++) {
-        g.k = q->a[i].cols;
+        g.k = q->of[i].a.cols;
         if (gemm_check_order(&g, &t->plan, NULL) != BITCUT_OK) return false;
     }
     return true;
@@ -138,11 +155,10 @@ static void add(struct list *l, const struct advise_problem *q, const char *targ
         *t = (struct advise_trial){ .target = target,
                                     .gemm = gemm_of_candidate(c, v, q),
                                     .quantizer = { c->quantizer[0], c->quantizer[1] } };
-        if (!differs(c->recipe->split, c->parts, v) || !holds_elements(c) ||
+        if (!differs(c->recipe->split, c->parts, v) || !holds_elements(c, q) ||
             (quantized && variations[v].equilibrate) ||
             gemm_equilibrates(&t->gemm) != variations[v].equilibrate ||
-            (quantized ? gemm_plan_on_any : gemm_plan_on_unit)(&t->plan, &t->gemm,
-                                                               NULL) != BITCUT_OK ||
+            make_plan(t) != BITCUT_OK ||
             epilogue_check_operands(&t->gemm, NULL) != BITCUT_OK || !blocks_fit(t, q))
             continue;
         t->advice = (struct bitcut_advice){ .size = sizeof t->advice,
@@ -155,12 +171,23 @@ static void add(struct list *l, const struct advise_problem *q, const char *targ
     }
 }
 
+/* The unit that a target has for these parts; of integers, the one that takes B as well.
+ */
+static const struct bitcut_unit *find_unit(const char *target,
+                                           const struct bitcut_format *parts,
+                                           const struct advise_problem *q)
+{
+    const struct bitcut_unit *const u = unit_find(target, parts);
+    if (!u || !format_is_integer(u->c) || q->quantizer[0] || q->quantizer[1]) return u;
+    return unit_beside(u, integers_of(q, false), integers_of(q, true));
+}
+
 /* A recipe on the unit that a target has for these parts. */
 static void add_recipe(struct list *l, const struct advise_problem *q, const char *target,
                        const struct bitcut_recipe *r, const struct bitcut_format *parts)
 {
     const struct candidate c = {
-        r, unit_find(target, parts), parts, { q->quantizer[0], q->quantizer[1] }
+        r, find_unit(target, parts, q), parts, { q->quantizer[0], q->quantizer[1] }
     };
     if (!c.unit || (!r->split && (c.unit->a != parts || parts == &formats[FORMAT_F32])))
         return;
@@ -355,7 +382,7 @@ static enum bitcut_status add_scale(struct advise *to, struct advise_scale one,
     struct advise_trial t = { .gemm = gemm_asked(one.recipe, one.unit, &to->problem) };
     t.gemm.scale = one.scale;
     t.gemm.equilibrate = one.equilibrate;
-    if (gemm_plan_on_unit(&t.plan, &t.gemm, NULL) != BITCUT_OK) return BITCUT_OK;
+    if (make_plan(&t) != BITCUT_OK) return BITCUT_OK;
     enum bitcut_status status = advise_try(&t, s, f);
     for (int i = 0; i < 2 && status == BITCUT_OK; i++)
         status = advise_values_all(&one.kept[i], &to->values[i], &t.plan.split_a,
@@ -391,8 +418,7 @@ static enum bitcut_status look_at_values(struct advise *to, const struct advise_
     const int kept = q->input_b ? 2 : 1; /* a transposed A retains the same as A */
     enum bitcut_status status = BITCUT_OK;
     for (int i = 0; i < 2 && status == BITCUT_OK; i++)
-        status = advise_values_take(&to->values[i], i ? "B" : "A", i ? q->b : q->a,
-                                    q->pairs, i == 1, f);
+        status = advise_values_take(&to->values[i], q->of, q->pairs, i == 1, f);
     for (int i = 0; i < kept && status == BITCUT_OK; i++)
         status =
             advise_values_keep(&to->kept, &to->values[i], q->target, q->targets, &how, f);
@@ -400,16 +426,49 @@ static enum bitcut_status look_at_values(struct advise *to, const struct advise_
     return status == BITCUT_OK && scales ? add_scales(to, s, &how, f) : status;
 }
 
+/* --- operands --------------------------------------------------------------------- */
+
+static bool has_products(const struct bitcut_gemm *g) { return g->m && g->n && g->k; }
+
+enum bitcut_status advise_take_operands(struct gemm_data **of, size_t *count,
+                                        const struct bitcut_gemm *g, int threads,
+                                        struct fault *f)
+{
+    size_t taken = 0;
+    struct gemm_data *const all =
+        g->count ? memory_allocate(g->count, sizeof *all) : NULL;
+    enum bitcut_status status = BITCUT_OK;
+    if (g->count && !all) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    for (size_t i = 0; i < g->count && status == BITCUT_OK; i++) {
+        const struct bitcut_gemm one = gemm_nth(g, i);
+        if (!has_products(&one)) continue;
+        status = gemm_data_take(&all[taken], g, i, threads, f);
+        taken += status == BITCUT_OK;
+    }
+    if (status == BITCUT_OK && !taken)
+        status = fault_set(f, BITCUT_BAD_ARGUMENT,
+                           "a GEMM with m, n and k of at least 1 is required");
+    if (status == BITCUT_OK) *of = all, *count = taken;
+    else advise_clear_operands(all, taken);
+    return status;
+}
+
+void advise_clear_operands(struct gemm_data *of, size_t count)
+{
+    for (size_t i = 0; i < count; i++) gemm_data_clear(&of[i]);
+    free(of);
+}
+
 /* --- the whole -------------------------------------------------------------------- */
 
 /* An answer with only the estimates of samples. */
 static struct advise begin(const struct advise_problem *q, const struct advise_samples *s)
 {
-    const size_t last = q->pairs - 1;
+    const struct gemm_data *const last = &q->of[q->pairs - 1];
     struct advise x = { .problem = *q,
-                        .m = q->a[last].rows,
-                        .n = q->b[last].cols,
-                        .k = q->a[last].cols,
+                        .m = last->a.rows,
+                        .n = last->b.cols,
+                        .k = last->a.cols,
                         .all = true };
     for (size_t i = 0; i < s->count; i++) {
         const struct norm_sample *const first = &s->of[i].first, *const second =

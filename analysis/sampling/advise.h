@@ -15,7 +15,8 @@ size_t advise_targets(const char *target[ADVISE_TARGETS_MAX]);
 /* The input, for one product or several.  Places are chips or units, as for unit_find(),
    and must be known. */
 struct advise_problem {
-    const struct matrix *a, *b; /* each with at least one output and one product */
+    const struct gemm_data *of; /* A and B, each with at least one output and one product;
+                                   and what `gemm` reads in addition */
     size_t pairs;
     uint32_t largest[2]; /* largest finite magnitudes of A and B in other data, or 0:
                             parts must hold these as well */
@@ -31,10 +32,8 @@ struct advise_problem {
     bool quantizers; /* also try each quantizer, for A and B, on units of its elements */
     const struct bitcut_format *format_d; /* format of D; NULL: f32 */
     const struct bitcut_gemm *gemm; /* the alpha, the beta, the start and the steps of the
-                                       GEMM, whether it has a bias and factors, and of
-                                       which blocks; NULL: D = A B */
-    const struct gemm_data
-        *extra;          /* C, the bias and the factors, for one pair; or NULL */
+                                       GEMM, whether it has a sparse A, a bias and
+                                       factors, and of which blocks; NULL: D = A B */
     const char *options; /* options of the program for the same, or NULL */
     bool values; /* report the values, the bits that splits retain, and scales as well */
 };
@@ -50,7 +49,8 @@ struct advise_trial {
     struct gemm_plan plan;
     const struct bitcut_quantizer *quantizer[2]; /* of A and B, or NULL */
     double tflops;   /* for A B there, by peak rates; 0: unknown */
-    double products; /* products of two numbers, in all terms of all products */
+    double products; /* products of two numbers, in all terms of all products; a sparse A
+                        has half as many */
 };
 
 /* Its fields, those of quantized operands and those of a short D. */
@@ -100,6 +100,15 @@ struct advise {
 /* Its fields (lib/base/record.h). */
 extern const struct record_field advise_fields[];
 
+/* The operands of every GEMM of a checked batch, or of its groups, that has an output and
+   a product; at least one.  The caller frees *count elements with
+   advise_clear_operands(); with any other status there are none.  BITCUT_BAD_ARGUMENT:
+   there is no such GEMM. */
+enum bitcut_status advise_take_operands(struct gemm_data **of, size_t *count,
+                                        const struct bitcut_gemm *g, int threads,
+                                        struct fault *f);
+void advise_clear_operands(struct gemm_data *of, size_t count);
+
 /* Try recipes at every target until one reaches the required error in each product.
    Recipes with fewer products come first; among equal numbers of products the smallest
    error wins.  Equilibrated rows and columns are used only if no other recipe reaches it.
@@ -108,8 +117,10 @@ extern const struct record_field advise_fields[];
 
    Errors are those of D, in its format, against what the whole GEMM of A and B as they
    are given is in exact arithmetic.  They include what quantization makes.  A recipe that
-   the start, the steps or the factors do not fit is not tried.  Quantized operands are
-   not equilibrated; with quantizers given, scales are not compared.
+   the start, the steps, the factors or a sparse A do not fit is not tried.  Integers, of
+   matrices with an integer format, are also multiplied on a unit of these integers.
+   Quantized operands are not equilibrated; with quantizers given, scales are not
+   compared.
 
    Each GEMM is computed on the first sample, with the bits of the whole result.  If it
    seems to reach the required error, it is computed on the second sample, which has to

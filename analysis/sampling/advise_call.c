@@ -7,14 +7,15 @@
 #include <stddef.h>
 #include <string.h>
 
-static enum bitcut_status take_options(struct advise_problem *q,
+static enum bitcut_status take_options(struct advise_problem *q, const char **chip,
                                        const struct bitcut_advice_options *from,
                                        int threads, struct fault *f)
 {
     struct bitcut_advice_options o = { .size = sizeof o };
     if (from) {
-        static const size_t older[2] = { offsetof(struct bitcut_advice_options,
-                                                  quantize_a) };
+        static const size_t older[3] = { offsetof(struct bitcut_advice_options,
+                                                  quantize_a),
+                                         offsetof(struct bitcut_advice_options, chip) };
         const enum bitcut_status status =
             struct_check_since("options", from->size, sizeof o, older, f);
         if (status != BITCUT_OK) return status;
@@ -33,18 +34,17 @@ static enum bitcut_status take_options(struct advise_problem *q,
     if (o.quantizers && (o.quantize_a || o.quantize_b))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "`quantizers` cannot be combined with a quantizer");
+    if (o.chip && !table_find(TABLE(chips), o.chip))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown chip");
+    *chip = o.chip;
     return BITCUT_OK;
 }
 
-static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *f)
+static enum bitcut_status check_gemm(const struct bitcut_gemm *g, const char *chip,
+                                     struct fault *f)
 {
-    if (g->offsets)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "advise does not take groups");
-    if (g->sparsity)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "advise does not take a sparse A");
-    if (g->count != 1 || !g->m || !g->n || !g->k)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "the GEMM must be a single one with m, n and k of at least 1");
+    if (chip && g->unit)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "a GEMM with a unit has no chip");
     if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
@@ -70,6 +70,7 @@ static struct bitcut_gemm asked_of(const struct bitcut_gemm *g)
     to.scale_d = g->scale_d;
     to.clamp_low = g->clamp_low, to.clamp_high = g->clamp_high;
     to.zero_d = g->zero_d;
+    to.sparsity = g->sparsity ? BITCUT_SPARSE_A : BITCUT_DENSE; /* A has the positions */
     epilogue_leave_amax(&to);
     return to;
 }
@@ -95,6 +96,10 @@ static struct bitcut_gemm gemm_found(const struct advise_trial *t,
     found.m = g->m;
     found.n = g->n;
     found.k = g->k;
+    found.offsets = g->offsets;
+    found.offsets_of_k = g->offsets_of_k;
+    found.sparsity = g->sparsity;
+    found.positions = g->positions;
     found.alpha = g->alpha;
     found.beta = g->beta;
     found.a = g->a;
@@ -140,26 +145,23 @@ static enum bitcut_status find(struct bitcut_advice *to, struct bitcut_gemm *fou
 static enum bitcut_status read_and_find(struct bitcut_advice *to,
                                         struct bitcut_gemm *found,
                                         const struct bitcut_gemm *g,
-                                        struct advise_problem *q, int threads,
-                                        struct fault *f)
+                                        struct advise_problem *q, const char *chip,
+                                        int threads, struct fault *f)
 {
-    const char *target[ADVISE_TARGETS_MAX] = { g->unit ? g->unit->name : NULL };
+    const char *target[ADVISE_TARGETS_MAX] = { g->unit ? g->unit->name : chip };
     const struct bitcut_gemm asked = asked_of(g);
-    struct gemm_data data;
+    struct gemm_data *of;
     enum bitcut_status status = check_asked(&asked, q, f);
-    if (status == BITCUT_OK) status = gemm_data_take(&data, g, 0, threads, f);
+    if (status == BITCUT_OK) status = advise_take_operands(&of, &q->pairs, g, threads, f);
     if (status != BITCUT_OK) return status;
-    q->a = &data.a;
-    q->b = &data.b;
-    q->pairs = 1;
+    q->of = of;
     q->gemm = &asked;
-    q->extra = &data;
     q->recipe = g->recipe;
     q->format_d = g->d.format;
     q->target = target;
-    q->targets = g->unit ? 1 : advise_targets(target);
+    q->targets = *target ? 1 : advise_targets(target);
     status = find(to, found, g, q, threads, f);
-    gemm_data_clear(&data);
+    advise_clear_operands(of, q->pairs);
     return status;
 }
 
@@ -169,15 +171,16 @@ enum bitcut_status bitcut_advise(struct bitcut_advice *to, struct bitcut_gemm *f
                                  char *why)
 {
     struct advise_problem q = { .targets = 0 };
+    const char *chip = NULL;
     struct bitcut_gemm g;
     struct fault f;
     static const size_t older[2] = { offsetof(struct bitcut_advice, quantize_a) };
     enum bitcut_status status =
         to ? struct_check_since("advice", to->size, sizeof *to, older, &f) : BITCUT_OK;
     if (status == BITCUT_OK) status = gemm_check_place(found, &f);
-    if (status == BITCUT_OK) status = take_options(&q, options, threads, &f);
+    if (status == BITCUT_OK) status = take_options(&q, &chip, options, threads, &f);
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
-    if (status == BITCUT_OK) status = check_gemm(&g, &f);
-    if (status == BITCUT_OK) status = read_and_find(to, found, &g, &q, threads, &f);
+    if (status == BITCUT_OK) status = check_gemm(&g, chip, &f);
+    if (status == BITCUT_OK) status = read_and_find(to, found, &g, &q, chip, threads, &f);
     return fault_write(why, status, &f);
 }

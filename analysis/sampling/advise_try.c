@@ -15,7 +15,8 @@
 
 enum {
     PRODUCTS = 1 << 20, /* of A and B in the first sample */
-    CHECKS = 4          /* factor for the second sample */
+    CHECKS = 4,         /* factor for the second sample */
+    PAIRS = 16          /* more than that share their samples */
 };
 
 /* --- samples ---------------------------------------------------------------------- */
@@ -24,25 +25,24 @@ static enum bitcut_status draw(struct norm_sample *to, const struct advise_probl
                                size_t i, int times, const struct advise_samples *s,
                                struct fault *f)
 {
-    const struct matrix *const a = &q->a[i], *const b = &q->b[i];
+    const struct gemm_data *const x = &q->of[i];
+    const double share = q->pairs > PAIRS ? (double)PAIRS / (double)q->pairs : 1;
     size_t rows, cols;
-    gemm_data_block(&rows, &cols, a->rows, b->cols, a->cols, (double)PRODUCTS * times);
+    gemm_data_block(&rows, &cols, x->a.rows, x->b.cols, x->a.cols,
+                    share * PRODUCTS * times);
     if (times > 1 && rows * cols < GEMM_DATA_OUTPUTS_MIN * (size_t)times) {
         rows *= 2;
         cols *= 2;
     }
-    struct gemm_data all = { 0 };
-    if (q->extra) all = *q->extra;
-    all.a = *a, all.b = *b;
-    return norm_sample_draw(to, &all, q->gemm, rows, cols, q->metric->even,
+    return norm_sample_draw(to, x, q->gemm, rows, cols, q->metric->even,
                             q->seed + (times > 1), s->threads, s->progress, f);
 }
 
 /* The factor of an element of A or B if elements are multiplied before the split; 1. */
-static uint32_t factor_of(const struct advise_problem *q, bool is_b, size_t i, size_t j)
+static uint32_t factor_of(const struct gemm_data *x, const struct bitcut_gemm *g,
+                          bool is_b, size_t i, size_t j)
 {
-    const struct gemm_data *const x = q->extra;
-    if (!x || q->gemm->scaling != BITCUT_SCALING_OPERAND) return F32_ONE;
+    if (!g || g->scaling != BITCUT_SCALING_OPERAND) return F32_ONE;
     const struct matrix *const factors = is_b ? &x->scale_b : &x->scale_a;
     const size_t depth = is_b ? x->depth_b : x->depth_a, k = is_b ? i : j,
                  block = depth ? k / depth : 0;
@@ -50,16 +50,18 @@ static uint32_t factor_of(const struct advise_problem *q, bool is_b, size_t i, s
     return factors->at[is_b ? block * factors->cols + j : i * factors->cols + block];
 }
 
-static uint32_t largest_of(const struct matrix *x, const struct advise_problem *q,
+static uint32_t largest_of(const struct gemm_data *from, const struct advise_problem *q,
                            bool is_b)
 {
+    const struct matrix *const x = is_b ? &from->b : &from->a;
     uint32_t largest = q->largest[is_b];
     struct hostfp mode;
     hostfp_enter(&mode);
     for (size_t i = 0; i < x->rows; i++)
         for (size_t j = 0; j < x->cols; j++)
             largest = equilibrate_larger(
-                largest, f32_multiply(x->at[i * x->cols + j], factor_of(q, is_b, i, j)));
+                largest, f32_multiply(x->at[i * x->cols + j],
+                                      factor_of(from, q->gemm, is_b, i, j)));
     hostfp_leave(&mode);
     return largest;
 }
@@ -86,13 +88,13 @@ static enum bitcut_status draw_one(struct advise_sample *to,
                                    const struct advise_problem *q, size_t i,
                                    const struct advise_samples *all, struct fault *f)
 {
-    const struct matrix *const a = &q->a[i], *const b = &q->b[i];
+    const struct gemm_data *const x = &q->of[i];
     struct advise_sample s = { .metric = q->metric,
-                               .largest = { largest_of(a, q, false),
-                                            largest_of(b, q, true) },
-                               .outputs = (double)a->rows * (double)b->cols,
-                               .a = a,
-                               .b = b };
+                               .largest = { largest_of(x, q, false),
+                                            largest_of(x, q, true) },
+                               .outputs = (double)x->a.rows * (double)x->b.cols,
+                               .a = &x->a,
+                               .b = &x->b };
     enum bitcut_status status = draw(&s.first, q, i, 1, all, f);
     if (status != BITCUT_OK) return status;
     status = draw(&s.second, q, i, CHECKS, all, f);
@@ -134,10 +136,10 @@ void advise_samples_clear(struct advise_samples *s)
 /* --- one trial -------------------------------------------------------------------- */
 
 /* Whether no part overflows, in any row or column, including those outside the sample.
-   Quantized elements are within the range of their format. */
+   Quantized elements are within the range of their format, and so are integers. */
 static bool parts_fit(const struct advise_trial *t, const struct advise_sample *s)
 {
-    return gemm_equilibrates(&t->gemm) ||
+    return gemm_equilibrates(&t->gemm) || t->plan.integer ||
            ((t->quantizer[0] || equilibrate_spares(&t->plan.split_a, s->largest[0])) &&
             (t->quantizer[1] || equilibrate_spares(&t->plan.split_b, s->largest[1])));
 }
@@ -159,7 +161,10 @@ static enum bitcut_status take_operands(struct gemm_data *to, struct bitcut_gemm
             advise_operand_make(x, q, side ? s->b : s->a, side == 1,
                                 (const struct norm_sample **)(uintptr_t)samples, f);
         if (status != BITCUT_OK) return status;
-        *(side ? &to->b : &to->a) = x->element[w == &s->second];
+        struct matrix *const m = side ? &to->b : &to->a;
+        uint8_t *const kept = m->kept;
+        *m = x->element[w == &s->second];
+        m->kept = kept;
         *(side ? &to->scale_b : &to->scale_a) = x->factor[w == &s->second];
         *(side ? &to->depth_b : &to->depth_a) = q->depth;
         g->alpha = f32_multiply(g->alpha, x->matrix_scale);

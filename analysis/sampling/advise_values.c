@@ -32,28 +32,32 @@ static void equilibrate(struct matrix *m, bool columns)
     hostfp_leave(&mode);
 }
 
-/* The elements of each, one after the other. */
-static void copy_all(uint32_t *to, const struct matrix *x, size_t count)
+static const struct matrix *operand(const struct gemm_data *x, bool is_b)
 {
-    for (size_t i = 0; i < count; to += x[i].rows * x[i].cols, i++)
-        memcpy(to, x[i].at, x[i].rows * x[i].cols * sizeof *to);
+    return is_b ? &x->b : &x->a;
 }
 
-enum bitcut_status advise_values_take(struct advise_values *to, const char *name,
-                                      const struct matrix *x, size_t count, bool columns,
+static size_t elements(const struct matrix *x) { return x->rows * x->cols; }
+
+enum bitcut_status advise_values_take(struct advise_values *to,
+                                      const struct gemm_data *of, size_t count, bool is_b,
                                       struct fault *f)
 {
-    struct advise_values v = { .name = name, .most = -1 };
+    struct advise_values v = { .name = is_b ? "B" : "A", .most = -1 };
     struct matrix all;
-    size_t values = 0;
-    for (size_t i = 0; i < count; i++) values += x[i].rows * x[i].cols;
+    size_t values = 0, at = 0;
+    for (size_t i = 0; i < count; i++) values += elements(operand(&of[i], is_b));
     enum bitcut_status status = matrix_init(&all, values, 1, f);
     if (status != BITCUT_OK) return status;
-    copy_all(all.at, x, count);
+    for (size_t i = 0; i < count; at += elements(operand(&of[i], is_b)), i++)
+        memcpy(all.at + at, operand(&of[i], is_b)->at,
+               elements(operand(&of[i], is_b)) * sizeof *all.at);
     status = exponents_sort(&v.own, &all, f);
-    for (size_t i = 0, at = 0; i < count; at += x[i].rows * x[i].cols, i++) {
-        struct matrix part = { .at = all.at + at, .rows = x[i].rows, .cols = x[i].cols };
-        equilibrate(&part, columns);
+    at = 0;
+    for (size_t i = 0; i < count; at += elements(operand(&of[i], is_b)), i++) {
+        struct matrix part = *operand(&of[i], is_b);
+        part.at = all.at + at;
+        equilibrate(&part, is_b);
     }
     if (status == BITCUT_OK) status = exponents_sort(&v.equilibrated, &all, f);
     if (status == BITCUT_OK) exponents_range(&v.least, &v.most, &v.own);

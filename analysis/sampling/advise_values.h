@@ -3,6 +3,7 @@
 #ifndef BITCUT_ANALYSIS_SAMPLING_ADVISE_VALUES_H
 #define BITCUT_ANALYSIS_SAMPLING_ADVISE_VALUES_H
 
+#include "analysis/accuracy/gemm_data.h"
 #include "analysis/split/exponents.h"
 #include "lib/base/record.h"
 
@@ -23,10 +24,10 @@ static inline bool advise_values_any(const struct advise_values *v)
     return v->most >= v->least;
 }
 
-/* The values of several matrices, scaled by their rows or by their columns.
-   BITCUT_NO_MEMORY leaves nothing to clear. */
-enum bitcut_status advise_values_take(struct advise_values *to, const char *name,
-                                      const struct matrix *x, size_t count, bool columns,
+/* The values of A of all products, also scaled by rows, or those of B, also scaled by
+   columns.  BITCUT_NO_MEMORY leaves nothing to clear. */
+enum bitcut_status advise_values_take(struct advise_values *to,
+                                      const struct gemm_data *of, size_t count, bool is_b,
                                       struct fault *f);
 void advise_values_clear(struct advise_values *v);
 

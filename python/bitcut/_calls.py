@@ -1225,10 +1225,10 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
            threads: int = 0, **given) -> Advice:
     """Find the recipe of the fewest products whose error is small enough.
 
-    Args:    a: A, (m, k)
-             b: B, (k, n)
+    Args:    a: A, (m, k), or a batch (count, m, k)
+             b: B, (k, n), or a batch: the error is small enough in each GEMM
              recipe: the only recipe to try; None: all
-             unit: the only unit to try, a name of units() or chips(); None: all
+             unit: the only unit to try, or a chip, all of whose units are tried; None: all
              metric: "relres" or "backward_max"; None: "relres"
              want: the largest error that is acceptable; 0: 1e-6, or 16 u for backward_max
              quantize_a: a name of quantizers(), by which A is quantized in every GEMM; None: it is not
@@ -1237,8 +1237,8 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
              seed: seed that chooses the sample of outputs
              threads: number of threads; 0: one for each processor
              given: epilogue, start, scaling, c, alpha, beta, bias, scale_a, scale_b, scale_d, clamp,
-                 formats and copy, as in gemm(): errors are those of the whole GEMM; with format_d they
-                 include the rounding of D
+                 sparse_a, positions_a, offsets, offsets_k, formats and copy, as in gemm(): errors are
+                 those of the whole GEMM; with format_d they include the rounding of D
     Returns: Advice; ``reaches`` is false if no recipe is accurate enough, it is then the nearest
     Raises:  BadArgument: a shape, a name or a number does not fit
              Unsupported: no recipe runs on this unit
@@ -1246,16 +1246,14 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
     >>> bitcut.advise(a, b, unit="h100").recipe
     'ootomo'
     """
-    p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, needs=(),
-                 how=("recipe", "unit", "epilogue", "start", "scaling"), batch=False)
+    p = _problem(a, b, {"recipe": recipe, "unit": None if _is_chip(unit) else unit, **given}, needs=(),
+                 how=("recipe", "unit", "epilogue", "start", "scaling"))
     options, found, g = fresh(AdviceOptions), fresh(_Advice), fresh_gemm()
     options.metric = text(metric, "metric") if metric is not None else None
     options.want, options.seed = real(want, "want"), integer(seed, "seed", SEED_MAX)
     options.quantize_a, options.quantize_b = map(_quantizer_row, (quantize_a, quantize_b))
     options.quantizers = bool(quantizers)
-    if unit in _read("chips").names() and (quantizers or quantize_a or quantize_b):
-        raise BadArgument(f"unit: {unit} is a chip, here its first unit; with quantizers name one of "
-                          "units() that multiplies their elements, or leave the unit open")
+    options.chip = unit.encode() if _is_chip(unit) else None
     compute(lib.bitcut_advise, byref(found), byref(g), byref(p.struct), byref(options),
             _threads(threads), keep=(p, found, g, options))
     said, advice = described(g), values(found)

@@ -344,9 +344,9 @@ class Problem:
 
     def __init__(self, a, b, c=None, d=None, *, alpha=1.0, beta=None, format_a=None,
                  format_b=None, format_c=None, format_d=None, copy=False, writes=False,
-                 batch=True, on_device=False, stream=None, device=None, bias=None,
-                 bias_rows=False, scale_a=None, scale_b=None, block_a=None, block_b=None,
-                 scale_d=1.0, zero_a=0, zero_b=0, zero_d=0, clamp=None, format_bias=None,
+                 on_device=False, stream=None, device=None, bias=None, bias_rows=False,
+                 scale_a=None, scale_b=None, block_a=None, block_b=None, scale_d=1.0,
+                 zero_a=0, zero_b=0, zero_d=0, clamp=None, format_bias=None,
                  format_scale_a=None, format_scale_b=None, offsets=None, offsets_k=None,
                  sparse_a=False, positions_a=None, **how):
         operand = functools.partial(Operand, on_device=writes or on_device)
@@ -380,9 +380,6 @@ class Problem:
             self._take_groups(offsets)
         if offsets_k is not None:
             self._take_groups_of_k(offsets_k)
-        if self.is_batch and not batch and offsets_k is None:
-            raise BadArgument("a batch; here one matrix is looked at: A, B and D have 2 "
-                              "dimensions")
         shape = ((g.count,) if self.is_batch else ()) + (g.m, g.n)
         self._check_c(shape, beta)
         g.alpha = _f32(alpha, "alpha")

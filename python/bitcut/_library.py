@@ -155,7 +155,8 @@ class ToleranceVerdict(Structure):
 
 class AdviceOptions(Structure):
     _fields_ = [("size", c_size_t), ("metric", c_char_p), ("want", c_double), ("seed", c_uint64),
-                ("quantize_a", c_void_p), ("quantize_b", c_void_p), ("quantizers", c_bool)]
+                ("quantize_a", c_void_p), ("quantize_b", c_void_p), ("quantizers", c_bool),
+                ("chip", c_char_p)]
 
 
 class Advice(Structure):

@@ -235,7 +235,6 @@ class Refused(unittest.TestCase):
         self.refused("^C is", bitcut.gemm, a, b, c=a)
         self.refused("^D is", bitcut.gemm, a, b, out=numpy.zeros((N, M), "f4"))
         self.refused("^D is", bitcut.verify, a, a, b)
-        self.refused("a batch", bitcut.advise, uniform(2, M, K), b)
         self.refused("invalid GEMM index", bitcut.judge, uniform(M, N), a, b, index=1)
         self.refused("at least 1", bitcut.tolerance, a[:0], b)
 

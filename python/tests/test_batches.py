@@ -93,6 +93,73 @@ class Explanations(unittest.TestCase):
 
 
 @needs_numpy
+class Advice(unittest.TestCase):
+    """The error of a batch, of groups or of a sparse A is the largest of its GEMMs."""
+
+    def errors(self, a, b, pairs, given=None, unit="hopper/mma.m16n8k16.f32.bf16"):
+        """Of all, and of each pair: by advise, and by the judge of the result."""
+        how = {"recipe": "plain", "unit": unit}
+        given = given or {}
+        one = {key: given[key] for key in given if not key.startswith("offsets")}
+        found = bitcut.advise(a, b, **how, **given, want=1e-9)
+        alone = [bitcut.advise(x, y, **how, **one, want=1e-9).error for x, y in pairs]
+        judged = [bitcut.judge(bitcut.gemm(x, y, **how, **one).d, x, y, **one).relres
+                  for x, y in pairs]
+        self.assertEqual(found.error, max(alone))
+        numpy.testing.assert_allclose(alone, judged, rtol=1e-12)
+        return found
+
+    def test_batches(self):
+        a, b = batch(3, 12, 40, seed=31), batch(3, 40, 9, seed=32)
+        a[1, :, 20:], b[1, 20:] = -1.001 * a[1, :, :20], b[1, :20]  # products cancel
+        found = self.errors(a, b, list(zip(a, b)))
+        self.assertGreater(found.error, 10 * bitcut.advise(a[0], b[0], recipe="plain",
+                                                           unit=found.unit).error)
+        self.errors(a, b[0], [(x, b[0]) for x in a])
+
+    def test_groups(self):
+        a, b = batch(20, 40, seed=33), batch(3, 40, 9, seed=34)
+        a[8:, 20:], b[2, 20:] = -1.001 * a[8:, :20], b[2, :20]
+        self.errors(a, b, [(a[:8], b[0]), (a[8:], b[2])], {"offsets": [8, 8, 20]})
+        a, b = batch(8, 40, seed=35), batch(40, 9, seed=36)
+        a[:, 28:], b[28:] = -1.001 * a[:, 16:28], b[16:28]
+        self.errors(a, b, [(a[:, :16], b[:16]), (a[:, 16:], b[16:])], {"offsets_k": [16, 16, 40]})
+
+    def test_sparse(self):
+        a, b = batch(2, 12, 64, seed=37), batch(64, 9, seed=38)
+        a.reshape(-1, 4)[:, 1::2] = 0
+        self.errors(a, b, [(x, b) for x in a], {"sparse_a": True})
+        b[1] = numpy.nan  # k = 1 is kept nowhere
+        at = numpy.tile(numpy.array([0, 2], "u1"), (12, 32))[:, :32]
+        self.errors(a[0], b, [(a[0], b)], {"positions_a": at})
+        found = bitcut.advise(a[0], b, unit="h100", sparse_a=True, quantize_a="fp8-rows", want=0.2)
+        self.assertTrue(found.reaches, found)
+        with self.assertRaisesRegex(bitcut.BadArgument, "does not run"):  # factors of blocks
+            bitcut.advise(a[0], b, unit="h100", sparse_a=True, quantize_a="fp8-1x128")
+
+    def test_integers(self):
+        """A unit of integers multiplies A and B of its formats alone, and exactly."""
+        draw = numpy.random.default_rng(39)
+        s8, u8 = (draw.integers(low, low + 256, (12, 64)).astype(kind)
+                  for low, kind in ((-128, "i1"), (0, "u1")))
+        for a, b, unit in ((s8, s8.T, "s32.s8"), (u8, u8.T, "s32.u8"), (s8, u8.T, "s32.s8.u8"),
+                           (s8.astype("f4"), s8.T, "f32.f16"), (s8, s8.T / 2, "f32.f16")):
+            found = bitcut.advise(numpy.ascontiguousarray(a), numpy.ascontiguousarray(b, b.dtype),
+                                  unit="a100", want=1e-12)
+            self.assertTrue(found.unit.endswith(unit), (found.unit, unit))
+            self.assertEqual((found.error, found.reaches), (0, True))
+
+    def test_refused(self):
+        a, b = batch(3, 12, 40, seed=31), batch(3, 40, 9, seed=32)
+        for words, x, y, more in (("at least 1 is required", a[:, :0], b, {}),
+                                  ("at least 1 is required", a[0][:0], b, {"offsets": [0, 0, 0]}),
+                                  ("batches of", a, b[:2], {}),
+                                  ("no zero points", a[0], b[0], {"zero_a": 1})):
+            with self.assertRaisesRegex(bitcut.BadArgument, words):
+                bitcut.advise(x, y, **more)
+
+
+@needs_numpy
 class Limits(unittest.TestCase):
     def setUp(self):
         self.a, self.b = batch(3, 6, 64, seed=4), batch(3, 64, 7, seed=5)

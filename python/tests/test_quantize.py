@@ -218,9 +218,10 @@ class Advice(Folder):
                              ({"format_d": "s8"}, "")):
             with self.assertRaisesRegex(bitcut.BadArgument, words):
                 bitcut.advise(self.a, self.b, unit="hopper/mma.m16n8k32.f32.e4m3", **given)
-        for given in ({"quantizers": True}, {"quantize_b": "mxfp8"}):
-            with self.assertRaisesRegex(bitcut.BadArgument, "h100 is a chip"):
-                bitcut.advise(self.a, self.b, unit="h100", **given)
+        for given in ({"quantizers": True}, {"quantize_b": "fp8-rows"}):  # all units of a chip
+            found = bitcut.advise(self.b.T.copy(), self.b, unit="h100", want=0.1, **given)
+            self.assertRegex(found.unit, "^hopper/.*(8|e4m3|e5m2)$")
+            self.assertTrue(found.reaches and found.quantize_b)
 
 
 if __name__ == "__main__":

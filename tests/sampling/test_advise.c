@@ -231,8 +231,8 @@ static const struct advise_trial *ask(struct advise *found, struct matrix *a,
                                       struct matrix *b, double want,
                                       const char *const *target, size_t targets)
 {
-    const struct advise_problem q = { .a = a,
-                                      .b = b,
+    const struct gemm_data of = { .a = *a, .b = *b };
+    const struct advise_problem q = { .of = &of,
                                       .pairs = 1,
                                       .metric = &norm_sample_metrics[0],
                                       .want = want,
@@ -354,10 +354,8 @@ enum { PRODUCTS_MAX = 4 };
 static void check_several(const int *exponent, size_t count, int elsewhere, uint64_t seed)
 {
     static const char *const target[] = { "h100" };
-    struct matrix a[PRODUCTS_MAX], b[PRODUCTS_MAX], turned_a[PRODUCTS_MAX],
-        turned_b[PRODUCTS_MAX];
-    struct advise_problem q = { .a = a,
-                                .b = b,
+    struct gemm_data of[PRODUCTS_MAX] = { { .bias_rows = false } }, turned[PRODUCTS_MAX];
+    struct advise_problem q = { .of = of,
                                 .pairs = count,
                                 .metric = &norm_sample_metrics[0],
                                 .want = 1e-6,
@@ -368,29 +366,25 @@ static void check_several(const int *exponent, size_t count, int elsewhere, uint
     char input[40];
     for (size_t i = 0; i < count; i++) {
         snprintf(input, sizeof input, "exp_rand(%d,%d)", exponent[i], exponent[i] + 3);
-        a[i] = family(input, INPUT_A, 12, 30, seed + i);
-        b[i] = family("urand(-1,1)", INPUT_B, 30, 10, seed + 9 + i);
-        turned_a[count - 1 - i] = a[i];
-        turned_b[count - 1 - i] = b[i];
+        of[i].a = family(input, INPUT_A, 12, 30, seed + i);
+        of[i].b = family("urand(-1,1)", INPUT_B, 30, 10, seed + 9 + i);
+        turned[count - 1 - i] = of[i];
     }
     if (elsewhere) q.largest[0] = (uint32_t)(elsewhere + 127) << 23;
     ck_assert_int_eq(advise_find(&found, &q, 1, NULL, NULL), BITCUT_OK);
-    q.a = turned_a, q.b = turned_b;
+    q.of = turned;
     ck_assert_int_eq(advise_find(&other, &q, 1, NULL, NULL), BITCUT_OK);
     const struct advise_trial *const t = found.choice;
     ck_assert(t && other.choice && t - found.trial == other.choice - other.trial);
     ck_assert(!memcmp(&t->gemm, &other.choice->gemm, sizeof t->gemm));
     for (size_t i = 0; i < count; i++)
-        ck_assert_msg(of_all(&t->gemm, &a[i], &b[i], METRIC_RELRES) <= q.want,
+        ck_assert_msg(of_all(&t->gemm, &of[i].a, &of[i].b, METRIC_RELRES) <= q.want,
                       "%s at 2^%d does not do for 2^%d", t->gemm.recipe->name,
                       t->plan.split_a.scale, exponent[i]);
     if (elsewhere > 15)
         ck_assert(gemm_equilibrates(&t->gemm) ||
                   t->gemm.unit->a->exponent_bits == 8);
-    for (size_t i = 0; i < count; i++) {
-        matrix_clear(&a[i]);
-        matrix_clear(&b[i]);
-    }
+    for (size_t i = 0; i < count; i++) gemm_data_clear(&of[i]);
     advise_clear(&found);
     advise_clear(&other);
 }
@@ -404,6 +398,61 @@ START_TEST(several_products)
         for (size_t count = 1; count <= PRODUCTS_MAX; count++)
             check_several(exponent[i], count, i == 1 && count % 2 ? 21 : 0,
                           test_seed() + i);
+}
+END_TEST
+
+/* The GEMM that is found has the groups and the positions of the caller's. */
+START_TEST(groups_and_sparsity)
+{
+    struct matrix a = family("urand(-1,1)", INPUT_A, 12, 64, 3),
+                  b = family("urand(-1,1)", INPUT_B, 64, 9, 4);
+    const int32_t ends[] = { 5, 12 };
+    uint8_t positions[12 * 32];
+    struct bitcut_gemm g, found;
+    for (size_t i = 0; i < sizeof positions; i++) positions[i] = i % 2 ? 3 : 1;
+    for (size_t i = 0; i < 12 * 64; i += 2) a.at[i] = 0;
+    bitcut_gemm_init(&g, sizeof g);
+    bitcut_gemm_init(&found, sizeof found);
+    g.m = 12, g.n = 9, g.k = 64, g.count = 2, g.a.at = a.at, g.b.at = b.at;
+    g.offsets = ends;
+    g.sparsity = BITCUT_SPARSE_A;
+    g.positions = (struct bitcut_matrix){ .at = positions, .format = &formats[FORMAT_U8] };
+    ck_assert_int_eq(bitcut_advise(NULL, &found, &g, NULL, 1, NULL), BITCUT_OK);
+    ck_assert(found.offsets == ends && !found.offsets_of_k && found.count == 2);
+    ck_assert(found.sparsity == BITCUT_SPARSE_A && found.positions.at == positions);
+    matrix_clear(&a);
+    matrix_clear(&b);
+}
+END_TEST
+
+/* Products of files of different formats run on no unit of integers. */
+START_TEST(formats_of_several)
+{
+    static const char *const target[] = { "a100" };
+    struct gemm_data of[2] = { { .bias_rows = false } };
+    struct advise_problem q = { .of = of,
+                                .pairs = 2,
+                                .metric = &norm_sample_metrics[0],
+                                .want = 1e-6,
+                                .target = target,
+                                .targets = 1,
+                                .seed = 1 };
+    for (int i = 0; i < 2; i++) {
+        of[i].a = family("urand(0,1)", INPUT_A, 12, 32, 3);
+        of[i].b = family("urand(0,1)", INPUT_B, 32, 9, 4);
+        for (size_t at = 0; at < 12 * 32; at++) of[i].a.at[at] = bits_of_float((float)(at % 7));
+        for (size_t at = 0; at < 32 * 9; at++) of[i].b.at[at] = bits_of_float((float)(at % 5));
+        of[i].a.format = of[i].b.format = &formats[FORMAT_S8];
+    }
+    for (int same = 1; same >= 0; same--) {
+        struct advise found;
+        if (!same) of[1].b.format = NULL;
+        ck_assert_int_eq(advise_find(&found, &q, 1, NULL, NULL), BITCUT_OK);
+        ck_assert(found.choice && found.choice->plan.integer == same);
+        advise_clear(&found);
+    }
+    gemm_data_clear(&of[0]);
+    gemm_data_clear(&of[1]);
 }
 END_TEST
 
@@ -436,6 +485,14 @@ START_TEST(older_sizes)
     o.size--;
     ck_assert_int_eq(bitcut_advise(&old, NULL, &g, &o, 1, why), BITCUT_BAD_ARGUMENT);
     o.size = sizeof o;
+    o.chip = "h100";
+    ck_assert_int_eq(bitcut_advise(&advice, NULL, &g, &o, 1, why), BITCUT_BAD_ARGUMENT);
+    g.unit = NULL;
+    ck_assert_int_eq(bitcut_advise(&advice, &found, &g, &o, 1, why), BITCUT_OK);
+    ck_assert(!strncmp(found.unit->name, "hopper/", 7));
+    o.chip = "hopper";
+    ck_assert_int_eq(bitcut_advise(&advice, NULL, &g, &o, 1, why), BITCUT_BAD_ARGUMENT);
+    g.unit = unit_find("hopper/mma.m16n8k32.f32.e4m3", NULL);
     o.quantizers = true;
     ck_assert_int_eq(bitcut_advise(&advice, NULL, &g, &o, 1, why), BITCUT_BAD_ARGUMENT);
     o = (struct bitcut_advice_options){ .size = sizeof o, .want = 0.2 };
@@ -450,4 +507,5 @@ START_TEST(older_sizes)
 END_TEST
 
 TEST_MAIN("advise", all_outputs, samples_tell_all, lines_drawn, costs, choices,
-          nothing_reaches, called, several_products, older_sizes)
+          nothing_reaches, called, several_products, groups_and_sparsity,
+          formats_of_several, older_sizes)
