@@ -21,6 +21,8 @@ static struct row {
                                             numbers */
     struct matrix a, b;
     size_t gemms, count;
+    /* The order in which a kernel reads k, see k_at(). */
+    size_t lanes, vector, tile, start, starts;
     uint32_t *exact;
     struct published published[STATISTICS];
     char text[STATISTICS][NAME_MAX];
@@ -38,15 +40,36 @@ static const char *text_of(const json_t *row, const char *key)
 static void make_exact(struct row *r)
 {
     const struct matrix *const a = &r->a, *const b = &r->b;
-    const size_t each = a->rows * b->cols;
-    for (size_t i = 0; i < r->count; i++) {
-        const size_t g = i / each, row = i % each / b->cols, col = i % b->cols;
-        double sum = 0;
+    const size_t n = b->cols;
+    double *const sum = malloc(n * sizeof *sum);
+    for (size_t i = 0; i < r->gemms * a->rows; i++) {
+        const uint32_t *const right = b->at + i / a->rows * b->rows * n;
+        for (size_t j = 0; j < n; j++) sum[j] = 0;
         for (size_t k = 0; k < a->cols; k++)
-            sum += (double)float_of_bits(a->at[(g * a->rows + row) * a->cols + k]) *
-                   (double)float_of_bits(b->at[(g * b->rows + k) * b->cols + col]);
-        r->exact[i] = bits_of_float((float)sum);
+            for (size_t j = 0; j < n; j++)
+                sum[j] += (double)float_of_bits(a->at[i * a->cols + k]) *
+                          (double)float_of_bits(right[k * n + j]);
+        for (size_t j = 0; j < n; j++)
+            r->exact[i * n + j] = bits_of_float((float)sum[j]);
     }
+    free(sum);
+}
+
+/* The position of the kernel's p-th k for rows in tile `tile` of D.  In each block of
+   lanes x vector k, a lane reads `vector` k at once, and an instruction takes one k of each
+   lane.  The tile starts at k = `start` times its number modulo `starts` and wraps
+   around. */
+static size_t k_at(const struct row *r, size_t tile, size_t p)
+{
+    const size_t block = r->lanes * r->vector, k = r->a.cols;
+    const size_t at = p % block, read = at % r->lanes * r->vector + at / r->lanes;
+    return (p / block * block + read + tile % r->starts * r->start) % k;
+}
+
+static size_t item(const json_t *row, const char *key, size_t i, size_t otherwise)
+{
+    const json_t *const list = json_object_get(row, key);
+    return list ? (size_t)json_integer_value(json_array_get(list, i)) : otherwise;
 }
 
 static enum bitcut_status take_row(void *context, json_t *from, struct fault *f)
@@ -68,6 +91,11 @@ static enum bitcut_status take_row(void *context, json_t *from, struct fault *f)
             torch_draws(&r->a, &r->b, text_of(from, "draws"), seed, f);
         ck_assert_msg(status == BITCUT_OK, "%s: %s", r->name, f->text);
         r->gemms = matrix_count(&r->a);
+        r->lanes = item(from, "interleave", 0, 1);
+        r->vector = item(from, "interleave", 1, 1);
+        r->tile = item(from, "stagger", 0, r->a.rows);
+        r->start = item(from, "stagger", 1, 0);
+        r->starts = item(from, "stagger", 2, 1);
         r->count = r->gemms * r->a.rows * r->b.cols;
         r->exact = malloc(r->count * sizeof *r->exact);
         make_exact(r);
@@ -88,6 +116,29 @@ static void read_rows(void)
                   "%s:%zu: %s", path, line, f.text);
 }
 
+/* Compute the rows of D in one tile of GEMM i, with the k of A and B in the order of the
+   kernel. */
+static void run_tile(uint32_t *d, const struct row *r, const struct bitcut_gemm *gemm,
+                     const struct gemm_plan *plan, size_t i, size_t tile)
+{
+    const size_t k = r->a.cols, n = r->b.cols, first = tile * r->tile;
+    const size_t m = first + r->tile < r->a.rows ? r->tile : r->a.rows - first;
+    const struct gemm_options options = { .threads = 1 };
+    struct bitcut_gemm g = *gemm;
+    struct fault f;
+    uint32_t *const a = malloc(m * k * sizeof *a), *const b = malloc(k * n * sizeof *b);
+    for (size_t p = 0; p < k; p++) {
+        const size_t from = k_at(r, tile, p);
+        for (size_t row = 0; row < m; row++)
+            a[row * k + p] = r->a.at[(i * r->a.rows + first + row) * k + from];
+        memcpy(b + p * n, r->b.at + (i * k + from) * n, n * sizeof *b);
+    }
+    gemm_set_dense(&g, d + (i * r->a.rows + first) * n, m, n, k, a, b, NULL);
+    ck_assert_msg(gemm_run_plan(&g, plan, &options, &f) == BITCUT_OK, "%s", f.text);
+    free(a);
+    free(b);
+}
+
 /* Our statistics of a row, by its GEMM, or on `unit` if it is not NULL. */
 static void ours(double value[STATISTICS], const struct row *r,
                  const struct bitcut_unit *unit)
@@ -96,22 +147,21 @@ static void ours(double value[STATISTICS], const struct row *r,
     struct gemm_plan plan;
     struct fault f;
     char why[BITCUT_TEXT_MAX];
-    const size_t each = r->a.rows * r->b.cols;
     uint32_t *const d = malloc(r->count * sizeof *d);
     bitcut_gemm_init(&g, sizeof g);
     ck_assert_msg(bitcut_gemm_read(&g, r->gemm, why) == BITCUT_OK, "%s: %s", r->name, why);
     if (unit) g.unit = unit;
     ck_assert(gemm_plan_on_unit(&plan, &g, &f) == BITCUT_OK);
-    for (size_t i = 0; i < r->gemms; i++) {
-        const struct gemm_options options = { .threads = 1 };
-        gemm_set_dense(&g, d + i * each, r->a.rows, r->b.cols, r->a.cols,
-                       r->a.at + i * r->a.rows * r->a.cols,
-                       r->b.at + i * r->b.rows * r->b.cols, NULL);
-        ck_assert_msg(gemm_run_plan(&g, &plan, &options, &f) == BITCUT_OK, "%s", f.text);
-    }
+    for (size_t i = 0; i < r->gemms; i++)
+        for (size_t tile = 0; tile * r->tile < r->a.rows; tile++)
+            run_tile(d, r, &g, &plan, i, tile);
     statistics_of(value, &(struct statistic_data){ d, r->exact, r->count });
     free(d);
 }
+
+/* A row that takes seconds on the definition, and whose sums may have another order than
+   ours in PyTorch. */
+static bool is_large(const struct row *r) { return r->count >= STATISTIC_ORDER_MAX; }
 
 static bool agrees(const struct row *r, const double value[STATISTICS])
 {
@@ -137,8 +187,8 @@ START_TEST(every_printed_digit_is_given)
                              statistics[s].name, r->text[s], value[s]);
         given++;
     }
-    ck_assert_uint_eq(given, 20);
-    ck_assert_uint_eq(open, 2);
+    ck_assert_uint_eq(given, 21);
+    ck_assert_uint_eq(open, 1);
 }
 END_TEST
 
@@ -150,7 +200,7 @@ START_TEST(a_changed_digit_is_noticed)
     for (size_t i = 0; i < row_count; i++) {
         const struct row *const r = &rows[i];
         double value[STATISTICS];
-        if (!*r->gemm) continue;
+        if (!*r->gemm || is_large(r)) continue;
         ours(value, r, NULL);
         for (int s = 0; s < STATISTICS; s++)
             for (size_t c = 0; r->text[s][c] && r->text[s][c] != 'e'; c++) {
@@ -203,7 +253,7 @@ static bool is_noticed(const struct bitcut_unit *u, const struct mutant *m)
     bool noticed = false;
     for (size_t i = 0; i < row_count && !noticed; i++) {
         double value[STATISTICS];
-        if (!strstr(rows[i].gemm, u->name)) continue;
+        if (!strstr(rows[i].gemm, u->name) || is_large(&rows[i])) continue;
         ours(value, &rows[i], &m->unit);
         noticed = !agrees(&rows[i], value);
     }
