@@ -160,6 +160,7 @@ static const struct vendor amd = {
       [EVIDENCE_PUBLISHED] = "published vectors" NOT_BY_US,
       [EVIDENCE_CONSISTENT] = "published models, not contradicted by vectors" NOT_BY_US,
       [EVIDENCE_OBSERVED] = "published observations" NOT_BY_US,
+      [EVIDENCE_STATISTICS] = "published statistics" NOT_BY_US,
       [EVIDENCE_MODELS] = "published models" NOT_BY_US,
       [EVIDENCE_DOCUMENTED] = "documented" NOT_BY_US },
 };

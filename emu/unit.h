@@ -51,6 +51,8 @@ enum evidence {
     EVIDENCE_PUBLISHED,  /* published recordings by others are reproduced bit for bit  */
     EVIDENCE_OBSERVED,   /* as EVIDENCE_PUBLISHED, for single results that others observed
                             on hardware                                                */
+    EVIDENCE_STATISTICS, /* published statistics of whole GEMMs are reproduced to every
+                            printed digit                                              */
     EVIDENCE_CONSISTENT, /* published models; recordings agree, but a correctly rounded
                             dot product would agree too                                */
     EVIDENCE_MODELS,     /* only published models; never compared with hardware here   */

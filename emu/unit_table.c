@@ -9,14 +9,15 @@
    MTC      Khattak and Mikaitis, arXiv 2512.07004, MATLAB-tensor-core (recorded vectors)
    H200     recorded on an NVIDIA H200 by the authors (data/README.md)
    KMG      Khattak, Mikaitis and Graziani, arXiv 2609.14845 (observations of AMD hardware)
+   Daily    jeffdaily/tf32_analysis, commit 82311ae (statistics of GEMMs on an MI300X)
    SPR      compared with an Intel Sapphire Rapids by the authors, 10.4 million outputs
    EMR      recorded on an Intel Xeon, family 6 model 207, by the authors (data/README.md)
    ZEN4     recorded on an AMD EPYC by the authors (data/README.md)
    RDNA     ROCm/rocm-systems, issue 12056 (observations of gfx1151, and a model of them)
    OY       Ootomo and Yokota 2022, section 3.2 (a definition, not hardware)
 
-   The rows name the fields that published vectors and observations leave open.  Further
-   open points:
+   The rows name the fields that published vectors, observations and statistics leave
+   open.  Further open points:
    - align_min of f16 results on Volta, Turing, Ampere and Ada is set by analogy with
      Hopper, where it was measured.
    - One paper implies blocks of 4 on Turing.
@@ -555,7 +556,9 @@ const struct bitcut_unit units[] = {
     TWO_STAGE("cdna3/mfma.16x16x32.f32.bf8.fp8", 16, 16, 32, E5M2FNUZ, E4M3FNUZ, CDNA_F32, 16, true,
               MODELS, "MMA-Sim"),
     CHAIN("cdna3/mfma.32x32x2.f32.f32",   32, 32, 2, F32, NAN_F32, MODELS, "MMA-Sim"),
-    CHAIN("cdna3/mfma.16x16x4.f32.f32",   16, 16, 4, F32, NAN_F32, MODELS, "MMA-Sim"),
+    CHAIN("cdna3/mfma.16x16x4.f32.f32",   16, 16, 4, F32, NAN_F32,
+          STATISTICS, "MMA-Sim; Daily",
+          "fraction flush_inputs rounding overflow flush zero nan_rule nan"),
     CHAIN("cdna3/mfma.4x4x1_16b.f32.f32",  4,  4, 1, F32, NAN_F32, MODELS, "MMA-Sim"),
     CHAIN("cdna3/mfma.16x16x4.f64.f64",   16, 16, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
     CHAIN("cdna3/mfma.4x4x4_4b.f64.f64",   4,  4, 4, F64, NAN_F64, MODELS, "MMA-Sim"),

@@ -65,6 +65,7 @@ needed() {
     python) echo "Python 3.9 or later: the package python3" ;;
     root) echo "the rights of root" ;;
     shared) echo "the shared library: configure without --disable-shared" ;;
+    torch) echo "the packages python3-numpy and python3-torch" ;;
     whole) echo "BITCUT_BRIEF unset" ;;
     *) echo "$1" ;;
     esac
@@ -144,14 +145,15 @@ near() {
     } END { if (!NR) print "no " key }'
 }
 
-# by_numpy PROGRAM: run a program of Python that prints TAP, by the first Python with NumPy.
+# by_numpy PROGRAM [MODULE]: run a program of Python that prints TAP, by the first Python with
+# NumPy and the module.
 by_numpy() {
     for python in python3 /usr/bin/python3; do
-        "$python" -c 'import numpy' 2> errors || continue
+        "$python" -c "import numpy, ${2:-numpy}" 2> errors || continue
         "$python" -B "$1"
         exit
     done
-    skip_all numpy
+    skip_all "${2:-numpy}"
 }
 
 # same_folders ONE OTHER: how two folders differ.  PDFs are not compared if a date in them

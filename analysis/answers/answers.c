@@ -4,6 +4,7 @@
 
 #include "analysis/fit/fit_fields.h"
 #include "analysis/identify/result_pair.h"
+#include "analysis/identify/statistic_search.h"
 #include "analysis/sampling/advise.h"
 #include "analysis/sampling/checked_result.h"
 #include "analysis/sampling/judged.h"
@@ -45,6 +46,8 @@ const struct record answers[] = {
     ANSWER(bitcut_result_pair, "explain of a pair", "comparison of two results", result_pair_fields),
     INNER(box, "explain of a pair.places", "a region in which two results differ", result_pair_place_fields),
     INNER(two, "explain of a pair.largest", "the largest distance", result_pair_largest_fields),
+    INNER(statistic_answer, "explain of statistics", "the search for what gives published statistics", statistic_fields),
+    INNER(statistic_pair, "explain of statistics.statistics", "a published statistic", statistic_pair_fields),
     ANSWER(bitcut_fit_report, "fit", "the rows that explain recorded sets", fit_fields),
     INNER(fitted, "fit.nearest", "the row that gives most outputs, if none gives all",
           fit_nearest_fields),

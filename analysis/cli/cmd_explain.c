@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut explain: find what computed a matrix. */
 #include "analysis/cli/explain_probe.h"
+#include "analysis/cli/explain_statistic.h"
 #include "analysis/cli/row_value.h"
 #include "analysis/cli/setup.h"
 #include "analysis/identify/integers.h"
@@ -23,6 +24,7 @@ struct explain_command_options {
     uint32_t effort;
     bool verbose;
     struct explain_probe_options probe;
+    struct explain_statistic_options statistics;
 };
 
 static const struct explain_command_options defaults = {
@@ -86,6 +88,21 @@ static const struct option_row options[] = {
     { "k", "columns of A (default 256)", OPTION(explain_command, probe.k, COUNT, "K") },
     { "split-k", "--kernel: number of slices of k (default 1)",
       OPTION(explain_command, probe.slices, INT, "N") },
+    { "rms", "find what gives this published root mean square of D - (A B in binary64)",
+      OPTION(explain_command, statistics.statistic[STATISTIC_RMS], TEXT, "X") },
+    { "max", "the same for the largest |D - A B|",
+      OPTION(explain_command, statistics.statistic[STATISTIC_MAX], TEXT, "X") },
+    { "mean", "the same for the mean of D - A B",
+      OPTION(explain_command, statistics.statistic[STATISTIC_MEAN], TEXT, "X") },
+    { "largest", "the same for the largest |D|",
+      OPTION(explain_command, statistics.statistic[STATISTIC_LARGEST], TEXT, "X") },
+    { "torch-seed", "--torch-shape: seed of torch.manual_seed() (default 0)",
+      OPTION(explain_command, statistics.seed, SEED, "S") },
+    { "torch-shape",
+      "statistics: tensors that PyTorch draws on a CPU, in their order, such as \"A "
+      "10x8, B "
+      "rand 8x25\" (randn if it has no name; others unmarked; T: transposed)",
+      OPTION(explain_command, statistics.draws, TEXT, "DRAWS") },
     VERBOSE_OPTION(explain_command),
     { 0 }
 };
@@ -178,6 +195,16 @@ static int explain_two(struct context *x, const struct problem q[2],
     return status;
 }
 
+static int check_effort(uint32_t effort)
+{
+    struct fault f;
+    const double value = value_of_float(effort);
+    if (value > 0 && value <= EFFORT_MAX) return EXIT_GOOD;
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "expected a number above 0, at most %d",
+              EFFORT_MAX);
+    return fail("--effort", &f);
+}
+
 static int explain_all(struct context *x, const struct problem *q)
 {
     const struct explain_command_options *const asked = x->own;
@@ -189,13 +216,8 @@ static int explain_all(struct context *x, const struct problem *q)
                                        .progress = &x->progress,
                                        .offload = x->offload };
     static struct explanation e;
-    struct fault f;
     x->emitter.verbose = asked->verbose;
-    if (!(o.effort > 0 && o.effort <= EFFORT_MAX)) {
-        fault_set(&f, BITCUT_BAD_ARGUMENT, "expected a number above 0, at most %d",
-                  EFFORT_MAX);
-        return fail("--effort", &f);
-    }
+    if (check_effort(asked->effort) != EXIT_GOOD) return EXIT_USAGE;
     if (asked->d.count == 2) return explain_two(x, q, &o);
     const int status = explain(&e, x, q, &o);
     if (status <= EXIT_FOUND) explain_clear(&e);
@@ -415,16 +437,30 @@ static int check_options(const struct explain_command_options *o)
     return EXIT_GOOD;
 }
 
+/* The search by published statistics, within the recipe and the unit of the problem. */
+static int explain_statistics(struct context *x, const struct problem *q)
+{
+    const struct explain_command_options *const o = x->own;
+    const struct statistic_problem limits = { .recipe = q->recipe,
+                                              .unit = q->unit,
+                                              .chip = q->chip,
+                                              .effort = value_of_float(o->effort) };
+    const int status = check_effort(o->effort);
+    return status == EXIT_GOOD ? explain_statistic(x, &o->statistics, &limits) : status;
+}
+
 static int run(struct context *x)
 {
     const struct explain_command_options *const o = x->own;
     struct problem q[RESULTS] = { { .alpha = o->setup.alpha, .beta = o->setup.beta } };
     if (o->setup.beta == SETUP_BETA_UNSET) q[0].beta = o->setup.c ? F32_ONE : 0;
-    if (explain_probe_misused(x, &o->probe)) return EXIT_USAGE;
+    const bool published = explain_statistic_asked(&o->statistics);
+    if (explain_probe_misused(x, &o->probe, published)) return EXIT_USAGE;
     if (explain_probe_asked(&o->probe))
         return explain_probe(x, &o->probe, o->setup.files.format, o->device);
     int status = check_options(o);
     if (status == EXIT_GOOD) status = narrow(&q[0], o);
+    if (status == EXIT_GOOD && published) return explain_statistics(x, &q[0]);
     if (status == EXIT_GOOD)
         status = emulating_device_open(&device, x, o->device, "explain");
     if (status == EXIT_GOOD) status = read_all(q, o);

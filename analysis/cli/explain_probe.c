@@ -11,11 +11,14 @@
 
 /* --- options ---------------------------------------------------------------------- */
 
-enum { OF_FILES = 1, OF_COMMAND = 2, OF_KERNEL = 4 };
+enum { OF_FILES = 1, OF_COMMAND = 2, OF_KERNEL = 4, OF_STATISTICS = 8 };
 
 #define MADE_BY_PROBE                                                                    \
-    "cannot be combined with --probe or --kernel, which generate their inputs"
-#define FILES_HAVE "requires --probe or --kernel; files set their own sizes"
+    "cannot be combined with --probe, --kernel or --torch-shape, which make their "      \
+    "inputs"
+#define FILES_HAVE                                                                       \
+    "requires --probe or --kernel; files and --torch-shape have their own sizes"
+#define OF_TENSORS "requires --torch-shape, without --probe and --kernel"
 
 static const struct option_use uses[] = {
     /* clang-format off */
@@ -26,17 +29,19 @@ static const struct option_use uses[] = {
     { "alpha",   OF_FILES,               MADE_BY_PROBE                       },
     { "beta",    OF_FILES,               MADE_BY_PROBE                       },
     { "samples", OF_FILES,               "requires a D from a file"            },
-    { "effort",  OF_FILES,               "requires a D from a file"            },
+    { "effort",  OF_FILES | OF_STATISTICS, "requires a D from a file, or --torch-shape" },
     { "seconds", OF_FILES,               "requires a D from a file"            },
     { "m",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },
     { "n",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },
     { "k",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },
-    { "format",  OF_FILES | OF_COMMAND,  "cannot be combined with --kernel, which sets it"        },
+    { "format",  OF_FILES | OF_COMMAND,  "requires --probe or a D from a file" },
     { "format-a", OF_FILES,              MADE_BY_PROBE                       },
     { "format-b", OF_FILES,              MADE_BY_PROBE                       },
     { "format-c", OF_FILES,              MADE_BY_PROBE                       },
     { "format-d", OF_FILES,              MADE_BY_PROBE                       },
     EPILOGUE_USES(OF_FILES,              MADE_BY_PROBE),
+    { "zero-a",  OF_FILES,               MADE_BY_PROBE                       },
+    { "zero-b",  OF_FILES,               MADE_BY_PROBE                       },
     { "offsets", OF_FILES,               MADE_BY_PROBE                       },
     { "sparse-a", OF_FILES,              MADE_BY_PROBE                       },
     { "positions-a", OF_FILES,           MADE_BY_PROBE                       },
@@ -49,6 +54,12 @@ static const struct option_use uses[] = {
     { "device",  OF_FILES | OF_KERNEL,   "requires --kernel or a D from a file"         },
     { "split-k", OF_KERNEL,              "requires --kernel"                   },
     { "kernel",  OF_KERNEL,              "cannot be combined with --probe"          },
+    { "rms",     OF_STATISTICS,          OF_TENSORS                          },
+    { "max",     OF_STATISTICS,          OF_TENSORS                          },
+    { "mean",    OF_STATISTICS,          OF_TENSORS                          },
+    { "largest", OF_STATISTICS,          OF_TENSORS                          },
+    { "torch-seed", OF_STATISTICS,       OF_TENSORS                          },
+    { "torch-shape", OF_STATISTICS,      OF_TENSORS                          },
     { 0 }
     /* clang-format on */
 };
@@ -58,9 +69,14 @@ bool explain_probe_asked(const struct explain_probe_options *o)
     return o->command || o->kernel;
 }
 
-int explain_probe_misused(const struct context *x, const struct explain_probe_options *o)
+int explain_probe_misused(const struct context *x, const struct explain_probe_options *o,
+                          bool statistics)
 {
-    return check_use(x, uses, o->command ? OF_COMMAND : o->kernel ? OF_KERNEL : OF_FILES);
+    return check_use(x, uses,
+                     o->command   ? OF_COMMAND
+                     : o->kernel  ? OF_KERNEL
+                     : statistics ? OF_STATISTICS
+                                  : OF_FILES);
 }
 
 /* The row of inputs with that format, or NULL. */

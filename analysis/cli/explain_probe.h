@@ -16,10 +16,10 @@ struct explain_probe_options {
 /* Whether the options name a program or kernel to run. */
 bool explain_probe_asked(const struct explain_probe_options *o);
 
-/* Complain about options that require files, or that require something to run.  Returns
-   an exit status. */
-int explain_probe_misused(const struct context *x,
-                          const struct explain_probe_options *o);
+/* Complain about options that require files, something to run, or published statistics
+   (`statistics`: there are some).  Returns an exit status. */
+int explain_probe_misused(const struct context *x, const struct explain_probe_options *o,
+                          bool statistics);
 
 /* Run it, a kernel on `device`, and print the row.  `format`: to which a command rounds A
    and B; NULL: f32.  Prints messages and returns an exit status. */

@@ -186,7 +186,7 @@ static int evidence_cost(const struct prior *p, const struct contender *c)
     const struct bitcut_unit *const u = c->x->gemm.unit;
     (void)p;
     return is_scalar(u) || u->evidence == EVIDENCE_RECORDED ? 0
-           : u->evidence <= EVIDENCE_OBSERVED               ? 1
+           : u->evidence <= EVIDENCE_STATISTICS             ? 1
                                                             : 2;
 }
 

@@ -4,6 +4,7 @@
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
 #include "lib/input/gendot.h"
+#include "lib/input/torch_random.h"
 #include "lib/number/elementary.h"
 #include "lib/number/hostfp.h"
 #include "lib/number/rand.h"
@@ -409,6 +410,45 @@ static enum bitcut_status gendot_fill(struct matrix *m, const struct draw *d,
     return BITCUT_OK;
 }
 
+/* --- torch: lib/input/torch_random.h ------------------------------------------------ */
+
+/* The generator for a matrix, after as many words as the last parameter says. */
+static struct torch_generator torch_start(const struct draw *d, int drawn)
+{
+    struct torch_generator g;
+    torch_seed(&g, d->seed);
+    torch_skip(&g, (uint64_t)d->parameter[drawn]);
+    return g;
+}
+
+static enum bitcut_status torch_rand_fill(struct matrix *m, const struct draw *d,
+                                          struct fault *f)
+{
+    (void)f;
+    struct torch_generator g = torch_start(d, 0);
+    torch_rand(m->at, m->rows * m->cols, &g);
+    return BITCUT_OK;
+}
+
+static enum bitcut_status torch_randn_fill(struct matrix *m, const struct draw *d,
+                                           struct fault *f)
+{
+    (void)f;
+    struct torch_generator g = torch_start(d, 0);
+    torch_randn(m->at, m->rows * m->cols, &g);
+    return BITCUT_OK;
+}
+
+static enum bitcut_status torch_randint_fill(struct matrix *m, const struct draw *d,
+                                             struct fault *f)
+{
+    (void)f;
+    struct torch_generator g = torch_start(d, 2);
+    const double low = d->parameter[0], high = d->parameter[1];
+    torch_randint(m->at, m->rows * m->cols, (int64_t)low, (uint32_t)(high - low) + 1, &g);
+    return BITCUT_OK;
+}
+
 /* --- the tables --------------------------------------------------------------------- */
 
 /* clang-format off */
@@ -420,6 +460,7 @@ static const struct input_domain
     f16_exponent  = { "an integer from -14 to 15",            -14,      15,      true },
     tie_exponent  = { "an integer from -14 to 14",            -14,      14,      true },
     exact_integer = { "an integer from -16777216 to 16777216", -0x1p24, 0x1p24,  true },
+    drawn         = { "an integer from 0 to 16777216",        0,        0x1p24,  true },
     one_in        = { "an integer from 1 to 1000000000",      1,        1e9,     true },
     jitter        = { "a number from 0 to 0.9",               0,        0.9f,    false },
     beta          = { "a number from 1e-6 to 1e6",            1e-6f,    1e6,     false },
@@ -482,6 +523,16 @@ const struct input_family inputs[] = {
     { .name = "gendot", .what = "A and B: every element of A B has this condition number",
       .parameters = 1, .parameter = { { "condition", &condition, 1e6 } },
       .fill = gendot_fill },
+    { .name = "torch_rand", .what = "torch.rand on a CPU, after `drawn` random words",
+      .parameters = 1, .parameter = { { "drawn", &drawn, 0 } }, .fill = torch_rand_fill },
+    { .name = "torch_randn", .what = "torch.randn on a CPU, after `drawn` random words",
+      .parameters = 1, .parameter = { { "drawn", &drawn, 0 } },
+      .fill = torch_randn_fill },
+    { .name = "torch_randint", .what = "torch.randint(a, b + 1), after `drawn` words",
+      .parameters = 3, .ordered = true,
+      .parameter = { { "a", &exact_integer, -8 }, { "b", &exact_integer, 8 },
+                     { "drawn", &drawn, 0 } },
+      .fill = torch_randint_fill },
     { 0 }
 };
 

@@ -7,6 +7,10 @@
    every larger matrix, except for spatial (one set of points for the shape) and gendot
    (made for one k).
 
+   Exceptions are the families of PyTorch's random tensors (lib/input/torch_random.h).
+   Such a matrix is one sequence in row-major order, the same for A and B, and depends on
+   the lower 32 bits of the seed alone.
+
    Element (i, j) is drawn from words 0 to 3 of block 2^32 i + j (lib/number/rand.h) of
    stream 0 for A and 1 for B.  Data shared by elements comes from stream 2 for A, 3 for B
    and 4 for both.  Values are exact, or computed in binary64 by lib/number/elementary.h

@@ -73,6 +73,60 @@ double elementary_exp(double x)
     return y * power_of_two(half) * power_of_two(k - half);
 }
 
+/* x = q pi / 2 + r with |r| slightly above pi / 4 at most, for 0 <= x <= 8.  pi / 2 is a
+   sum; its first two parts have 33 bits, so that their products with q are exact. */
+static int quarter_turns(double *r, double x)
+{
+    assert(hostfp_entered() && x >= 0 && x <= 8);
+    static const double part[] = { 0x1.921fb544p+0, 0x1.0b4611a6p-34,
+                                   0x1.3198a2e037073p-69 };
+    const int q = (int)(x * 0x1.45f306dc9c883p-1 + 0.5);
+    *r = ((x - q * part[0]) - q * part[1]) - q * part[2];
+    return q;
+}
+
+/* The series of the sine up to r^17 / 17! and of the cosine up to r^16 / 16!.  The terms
+   that follow are below 2^-60 of the sum. */
+static double sine_series(double r)
+{
+    /* clang-format off */
+    static const double series[] = {
+        -1.0 / 6,       1.0 / 120,         -1.0 / 5040,          1.0 / 362880,
+        -1.0 / 39916800, 1.0 / 6227020800, -1.0 / 1307674368000, 1.0 / 355687428096000
+    };
+    /* clang-format on */
+    const double z = r * r;
+    return r + r * (z * polynomial(series, 8, z));
+}
+
+static double cosine_series(double r)
+{
+    /* clang-format off */
+    static const double series[] = {
+        1.0 / 24,        -1.0 / 720,         1.0 / 40320, -1.0 / 3628800,
+        1.0 / 479001600, -1.0 / 87178291200, 1.0 / 20922789888000
+    };
+    /* clang-format on */
+    const double z = r * r, half = 0.5 * z, w = 1 - half;
+    return w + ((1 - w - half) + z * z * polynomial(series, 7, z));
+}
+
+double elementary_sin(double x)
+{
+    double r;
+    const int q = quarter_turns(&r, x);
+    const double y = q & 1 ? cosine_series(r) : sine_series(r);
+    return q & 2 ? -y : y;
+}
+
+double elementary_cos(double x)
+{
+    double r;
+    const int q = quarter_turns(&r, x);
+    const double y = q & 1 ? sine_series(r) : cosine_series(r);
+    return (q + 1) & 2 ? -y : y;
+}
+
 /* Numerators and denominators of PPND16, for p within 0.425 of 1/2, for sqrt(-log p) up
    to 5, and beyond. */
 static const double as241[3][2][8] = {

@@ -23,6 +23,10 @@ double elementary_log(double x);
    binary64. */
 double elementary_exp(double x);
 
+/* The sine and cosine of 0 <= x <= 8.  The error is below 1.5 ulp. */
+double elementary_sin(double x);
+double elementary_cos(double x);
+
 /* The z with Phi(z) = p, where Phi is the standard normal distribution function, for
    2^-53 <= p <= 1 - 2^-53.  The relative error is below 2^-49.  Wichura, "Algorithm AS
    241: the percentage points of the normal distribution", Applied Statistics 37 (1988),

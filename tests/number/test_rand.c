@@ -216,6 +216,28 @@ static void reference_exp(mpfr_t y, double x)
     mpfr_exp(y, y, MPFR_RNDN);
 }
 
+/* The arguments of sine and cosine: the whole range; the neighbourhood of multiples of
+   pi / 2, where a result is small. */
+static double angle_argument(uint64_t *state)
+{
+    const double x = 8 * uniform(state);
+    if (test_bits(state) % 2) return x;
+    const double near = (double)(test_bits(state) % 5) * 0x1.921fb54442d18p+0;
+    return fabs(near + ldexp(x - 4, -(int)(test_bits(state) % 60) - 3));
+}
+
+static void reference_sin(mpfr_t y, double x)
+{
+    mpfr_set_d(y, x, MPFR_RNDN);
+    mpfr_sin(y, y, MPFR_RNDN);
+}
+
+static void reference_cos(mpfr_t y, double x)
+{
+    mpfr_set_d(y, x, MPFR_RNDN);
+    mpfr_cos(y, y, MPFR_RNDN);
+}
+
 /* Newton from a start that an error of the tested function cannot move past 2^-20. */
 static void reference_quantile(mpfr_t y, double p)
 {
@@ -241,6 +263,10 @@ static const struct function {
     { .name = "exp", .function = elementary_exp, .argument = exp_argument,
       .reference = reference_exp, .most_ulp = 1.25, .trials = 20000,
       .digest = 0xca297b5c6255528f },
+    { .name = "sin", .function = elementary_sin, .argument = angle_argument,
+      .reference = reference_sin, .most_ulp = 1.5, .trials = 20000, .digest = 0x02481d88b0032de2 },
+    { .name = "cos", .function = elementary_cos, .argument = angle_argument,
+      .reference = reference_cos, .most_ulp = 1.5, .trials = 20000, .digest = 0xfc1294d0b2f48538 },
     { .name = "quantile", .function = elementary_quantile, .argument = quantile_argument,
       .reference = reference_quantile, .most_ulp = 8, .trials = 1000,
       .digest = 0xa3648fcc20e62144 },
