@@ -5,6 +5,7 @@
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -266,8 +267,18 @@ static size_t add_loops(struct bitcut_order *to, const struct cover *c,
           .narrow = 4,
           .reduction = BITCUT_HALVES,
           .lane_order = { 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15 } },
+        { .lanes = 8, /* OpenBLAS, Prescott: single rows */
+          .unroll = 16,
+          .remainder_in_lane = true,
+          .reduction = BITCUT_TREE,
+          .lane_order = { 0, 2, 4, 6, 1, 3, 5, 7 } },
+        { .lanes = 4, /* BLIS: products by a vector */
+          .unroll = 4,
+          .narrow = 1,
+          .narrow_apart = true,
+          .reduction = BITCUT_HALVES },
         { .lanes = 8, /* oneDNN: products by a vector */
-          .unroll = 8,
+          .unroll = 16,
           .narrow = 1,
           .narrow_apart = true,
           .reduction = BITCUT_TREE,
@@ -344,6 +355,33 @@ static bool try_alike(struct best *best, const struct order_trial *t)
     return fine;
 }
 
+/* The panels of k of libraries, with the divisor of the last but one. */
+static const struct bitcut_order panels[] = {
+    { .tile = 128, .balance_tail = 8 },  /* OpenBLAS, Prescott */
+    { .tile = 512, .balance_tail = 4 },  /* OpenBLAS, Nehalem */
+    { .tile = 384, .balance_tail = 16 }, /* OpenBLAS, Sandybridge */
+    { .tile = 320, .balance_tail = 8 },  /* OpenBLAS, Haswell and Zen */
+    { .tile = 448, .balance_tail = 16 }, /* OpenBLAS, SkylakeX */
+    { .tile = 256 },                     /* BLIS */
+};
+
+/* Loops of kernels within the panels of libraries, for results that have one of them
+   only, so that no order was found yet. */
+static bool try_panels(struct best *best, const struct order_trial *t)
+{
+    struct bitcut_order order[ROOM];
+    const size_t k = t->c->e->space.products;
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof panels / sizeof *panels; i++) {
+        struct bitcut_order o = panels[i];
+        if (k <= (size_t)o.tile || k > INT_MAX) continue;
+        o.slices = (int)divide_up(k, (size_t)o.tile);
+        for (int alike = 0; alike < 2; alike++)
+            count += add_loops(order + count, t->c, o, alike, ROOM - count);
+    }
+    return try_on_units(best, t, order, count);
+}
+
 static bool try_suggested(struct best *best, const struct order_trial *t,
                           const struct block *b)
 {
@@ -392,6 +430,7 @@ bool order_trial_run(struct best *best, const struct order_trial *t,
                      const struct block *b)
 {
     if (!try_alike(best, t)) return false;
+    if (!is_enough(best, t, true) && !try_panels(best, t)) return false;
     if (!is_enough(best, t, true) && !try_suggested(best, t, b)) return false;
     if (!is_enough(best, t, true) && !try_any_lanes(best, t)) return false;
     if (!is_enough(best, t, true)) try_space(best, t);
