@@ -329,8 +329,10 @@ enum bitcut_status candidate_run(uint32_t *d, const struct candidate *x,
 
 double candidate_work(const struct candidate *x, size_t outputs, size_t k)
 {
-    enum { EACH = 1 << 16, SLOW = 16 }; /* only the definition runs faulty instructions */
-    const double products = (double)outputs * (double)k * x->plan.terms;
+    /* Operands of an instruction are packed for more outputs than a few; only the
+       definition runs faulty instructions. */
+    enum { EACH = 1 << 16, PACKED = 16, SLOW = 16 };
+    const double products = (double)(outputs + PACKED) * (double)k * x->plan.terms;
     return EACH + products * (x->slipped ? SLOW : 1);
 }
 
