@@ -164,8 +164,8 @@ void gemm_describe_sum(char *text, size_t size, const void *answer)
     if (o->lanes > 1 && o->unroll && o->narrow)
         text_add(text, size,
                  o->narrow_apart
-                     ? "; the remaining k go to half as many lanes, and so on "
-                       "to %d, whose sums are added"
+                     ? "; the remaining k go to as many lanes, half as many, and so "
+                       "on to %d, whose sums are added"
                      : "; the remaining k go to %d of these sums, which are "
                        "added",
                  o->narrow);

@@ -558,11 +558,11 @@ enum { BITCUT_LANE_ORDER_MAX = 16 };
      Then the reduction is completed, and the k that still remain are added to its result.
      `lanes` and `narrow` are powers of two, narrow < lanes, the reduction is BITCUT_TREE or
      BITCUT_HALVES, and a round has k for every lane.
-   - `narrow_apart`: with `narrow`, loops with lanes / 2, lanes / 4, ..., `narrow` lanes
-     follow the rounds, each with as many of its rounds as the remaining k have.  Each has
-     sums of its own from +0, which are reduced like the lanes, by `lane_order` without
-     larger lanes, and are then added to the sum so far.  The k that still remain are added
-     to the result.
+   - `narrow_apart`: with `narrow`, loops with lanes, lanes / 2, lanes / 4, ..., `narrow`
+     lanes follow the rounds, each with as many chunks for each of its lanes as the
+     remaining k have.  Each has sums of its own from +0, which are reduced like the lanes,
+     by `lane_order` without larger lanes, and are then added to the sum so far.  The k
+     that still remain are added to the result.
    - `remainder_in_lane`: with `unroll`, the remaining k are added by lane 0 after its own
      k, before the lanes are reduced.  It excludes `narrow`.
    - `unroll` requires a recipe with one accumulator that is neither scaled nor cleared,

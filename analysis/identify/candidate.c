@@ -248,6 +248,30 @@ static void finish_all(uint32_t *d, const struct candidate *x, const struct spac
     }
 }
 
+/* Whether a column of outputs is computed as a row, D^T = B^T A^T: outputs of a row share
+   vector registers.  Operands have to be alike, and rows and columns. */
+static bool computes_row(const struct candidate *x, const struct bitcut_gemm *g,
+                         const struct gemm_plan *plan)
+{
+    return g->n == 1 && g->m > 1 && x->unit.a == x->unit.b && !plan->faults &&
+           !g->sparsity && !plan->sum_rounding && !gemm_is_extended(g) &&
+           candidate_uniform(x);
+}
+
+static void transpose(struct bitcut_gemm *g, struct gemm_plan *plan)
+{
+    const struct bitcut_gemm from = *g;
+    const struct gemm_plan own = *plan;
+    g->m = 1, g->n = from.m;
+    g->a = from.b, g->b = from.a; /* one column is stored as one row is */
+    g->b.layout = BITCUT_COLUMN_MAJOR;
+    plan->split_a = own.split_b, plan->split_b = own.split_a;
+    for (int t = 0; t < own.terms; t++) {
+        plan->term[t].a = own.term[t].b;
+        plan->term[t].b = own.term[t].a;
+    }
+}
+
 /* Run the GEMM of x; `products`: without alpha and C. */
 static enum bitcut_status run_operands(uint32_t *d, const struct candidate *x,
                                        const struct space *s, const struct block *b,
@@ -280,6 +304,7 @@ static enum bitcut_status run_operands(uint32_t *d, const struct candidate *x,
         g.d.format = s->format; /* steps may round to it */
         own.unrounded = true;
     }
+    if (computes_row(x, &g, &plan)) transpose(&g, &plan);
     return gemm_run_plan(&g, &plan, &own, f);
 }
 
@@ -304,8 +329,10 @@ enum bitcut_status candidate_run(uint32_t *d, const struct candidate *x,
 
 double candidate_work(const struct candidate *x, size_t outputs, size_t k)
 {
-    enum { EACH = 1 << 16, SLOW = 16 }; /* only the definition runs faulty instructions */
-    const double products = (double)outputs * (double)k * x->plan.terms;
+    /* Operands of an instruction are packed for more outputs than a few; only the
+       definition runs faulty instructions. */
+    enum { EACH = 1 << 16, PACKED = 16, SLOW = 16 };
+    const double products = (double)(outputs + PACKED) * (double)k * x->plan.terms;
     return EACH + products * (x->slipped ? SLOW : 1);
 }
 

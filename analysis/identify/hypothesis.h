@@ -264,7 +264,7 @@ struct nearness {
 };
 
 /* The work of computing `outputs` outputs of a candidate, about: every product of parts,
-   and a constant for each candidate. */
+   the packing of parts, and a constant for each candidate. */
 double candidate_work(const struct candidate *x, size_t outputs, size_t k);
 
 /* Results that candidates on the same block can share.  All zeros at first;

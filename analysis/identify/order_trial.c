@@ -5,6 +5,7 @@
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,9 +157,23 @@ static void try_orders(struct best *best, const struct order_trial *t,
         try_portion(best, t, unit, from + i, smaller(PORTION, count - i));
 }
 
+/* Whether a loop of the same kernel as the loop of other outputs is right: such loops are
+   few, so that few outputs are enough, of which any order gives about a fifth by chance.
+ */
+static bool is_of_kernel(const struct best *b, const struct order_trial *t)
+{
+    const double chance = log(5);
+    const bool whole = b->all.count == t->open_all;
+    return b->all.count &&
+           (whole ? (double)b->all.count * chance
+                  : (double)b->all.run * chance - log((double)t->open_all) - 0.5) >
+               log((double)b->rank + 1);
+}
+
 bool is_enough(const struct best *b, const struct order_trial *t, bool most)
 {
     const bool whole = b->all.count == t->open_all;
+    if (b->of_kernel) return true;
     enum { FEW = 16 };
     const size_t share = most ? 3 * b->all.count : 8 * b->all.count;
     if (most && !whole && t->open_all <= FEW) return false;
@@ -222,6 +237,72 @@ static size_t add_lanes(struct bitcut_order *to, struct bitcut_order slices, int
     return count;
 }
 
+/* Loops of kernels of processors for rows and columns that fill no vector.  `kernel`: the
+   kernel whose loops belong together, 0: no one. */
+enum { PRESCOTT = 1 };
+
+static const struct kernel_loop {
+    struct bitcut_order order;
+    int kernel;
+} loops[] = {
+    { { .lanes = 0 }, 0 },                                    /* most kernels */
+    { { .lanes = 2, .unroll = 8, .remainder_in_lane = true }, /* OpenBLAS, Haswell */
+      PRESCOTT },
+    { { .lanes = 4, /* OpenBLAS, Prescott */
+        .unroll = 8,
+        .remainder_in_lane = true,
+        .reduction = BITCUT_TREE },
+      PRESCOTT },
+    { { .lanes = 8, /* OpenBLAS, Prescott: single rows */
+        .unroll = 16,
+        .remainder_in_lane = true,
+        .reduction = BITCUT_TREE,
+        .lane_order = { 0, 2, 4, 6, 1, 3, 5, 7 } },
+      PRESCOTT },
+    { { .lanes = 2, .unroll = 8 }, 0 }, /* Eigen: columns of half a vector */
+    { { .lanes = 4, .unroll = 4, .reduction = BITCUT_TREE }, 0 }, /* its single columns */
+    { { .lanes = 8, /* Eigen: single rows of a product by a vector */
+        .unroll = 8,
+        .narrow = 4,
+        .narrow_apart = true,
+        .reduction = BITCUT_HALVES },
+      0 },
+    { { .lanes = 16,
+        .unroll = 16,
+        .narrow = 4,
+        .narrow_apart = true,
+        .reduction = BITCUT_HALVES },
+      0 },
+    { { .lanes = 8,
+        .unroll = 8,
+        .narrow = 2,
+        .reduction = BITCUT_HALVES,
+        .lane_order = { 0, 1, 4, 5, 2, 3, 6,
+                        7 } }, /* Eigen: single columns, vectors of 8 */
+      0 },
+    { { .lanes = 16,
+        .unroll = 16,
+        .narrow = 4,
+        .reduction = BITCUT_HALVES,
+        .lane_order = { 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15 } },
+      0 },
+    { { .lanes = 4, /* BLIS: products by a vector */
+        .unroll = 4,
+        .narrow = 1,
+        .narrow_apart = true,
+        .reduction = BITCUT_HALVES },
+      0 },
+    { { .lanes = 8, /* oneDNN: products by a vector */
+        .unroll = 16,
+        .narrow = 1,
+        .narrow_apart = true,
+        .reduction = BITCUT_TREE,
+        .lane_order = { 0, 1, 4, 5, 2, 3, 6, 7 } },
+      0 },
+};
+
+enum { LOOPS = sizeof loops / sizeof *loops };
+
 /* Whether an order that was found has so many lanes. */
 static bool has_lanes(const struct cover *c, int lanes)
 {
@@ -231,53 +312,36 @@ static bool has_lanes(const struct cover *c, int lanes)
     return has;
 }
 
-/* Loops of kernels of processors for rows and columns that fill no vector, within slices:
-   `alike`: with as many lanes as an order that was found; or those with others. */
-static size_t add_loops(struct bitcut_order *to, const struct cover *c,
-                        struct bitcut_order slices, bool alike, size_t room)
+/* Whether an order that was found has as many lanes as a loop of a kernel. */
+static bool has_kernel(const struct cover *c, int kernel)
 {
-    static const struct bitcut_order loops[] = {
-        { .lanes = 0 },                                         /* most kernels */
-        { .lanes = 2, .unroll = 8, .remainder_in_lane = true }, /* OpenBLAS, Haswell */
-        { .lanes = 4,                                           /* OpenBLAS, Prescott */
-          .unroll = 8,
-          .remainder_in_lane = true,
-          .reduction = BITCUT_TREE },
-        { .lanes = 2, .unroll = 8 }, /* Eigen: columns of half a vector */
-        { .lanes = 4, .unroll = 4, .reduction = BITCUT_TREE }, /* its single columns */
-        { .lanes = 8, /* Eigen: single rows of a product by a vector */
-          .unroll = 8,
-          .narrow = 4,
-          .narrow_apart = true,
-          .reduction = BITCUT_HALVES },
-        { .lanes = 16,
-          .unroll = 16,
-          .narrow = 4,
-          .narrow_apart = true,
-          .reduction = BITCUT_HALVES },
-        { .lanes = 8,
-          .unroll = 8,
-          .narrow = 2,
-          .reduction = BITCUT_HALVES,
-          .lane_order = { 0, 1, 4, 5, 2, 3, 6,
-                          7 } }, /* Eigen: single columns, vectors of 8 */
-        { .lanes = 16,
-          .unroll = 16,
-          .narrow = 4,
-          .reduction = BITCUT_HALVES,
-          .lane_order = { 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15 } },
-        { .lanes = 8, /* oneDNN: products by a vector */
-          .unroll = 8,
-          .narrow = 1,
-          .narrow_apart = true,
-          .reduction = BITCUT_TREE,
-          .lane_order = { 0, 1, 4, 5, 2, 3, 6, 7 } },
-    };
-    enum { LOOPS = sizeof loops / sizeof *loops };
+    bool has = false;
+    for (int i = 0; i < LOOPS; i++)
+        has |= kernel && loops[i].kernel == kernel && has_lanes(c, loops[i].order.lanes);
+    return has;
+}
+
+/* Loops of kernels with as many lanes as an order that was found; the others; or other
+   loops of a kernel that has such lanes. */
+enum loops_choice { LOOPS_ALIKE, LOOPS_OTHER, LOOPS_OF_KERNEL };
+
+static bool chooses(const struct cover *c, enum loops_choice choice,
+                    const struct kernel_loop *l)
+{
+    const bool alike = has_lanes(c, l->order.lanes);
+    return choice == LOOPS_ALIKE   ? alike
+           : choice == LOOPS_OTHER ? !alike
+                                   : !alike && has_kernel(c, l->kernel);
+}
+
+/* Such loops within slices. */
+static size_t add_loops(struct bitcut_order *to, const struct cover *c,
+                        struct bitcut_order slices, enum loops_choice choice, size_t room)
+{
     size_t count = 0;
     for (size_t i = 0; i < LOOPS && count < room; i++) {
-        struct bitcut_order o = loops[i];
-        if (has_lanes(c, o.lanes) != alike) continue;
+        struct bitcut_order o = loops[i].order;
+        if (!chooses(c, choice, &loops[i])) continue;
         o.slices = slices.slices, o.tile = slices.tile;
         o.cut = slices.cut, o.balance_tail = slices.balance_tail;
         o.chunk = o.lanes > 0;
@@ -325,9 +389,10 @@ static bool try_alike(struct best *best, const struct order_trial *t)
     const size_t slicings = known_slices(known, c);
     size_t count = 0;
     bool fine = true;
-    for (int other = 0; other < 2; other++)
+    for (int choice = LOOPS_ALIKE; choice <= LOOPS_OTHER; choice++)
         for (size_t i = 0; i < slicings; i++)
-            count += add_loops(order + count, c, known[i], !other, ROOM - count);
+            count += add_loops(order + count, c, known[i], (enum loops_choice)choice,
+                               ROOM - count);
     fine = try_on_units(best, t, order, count);
     count = 0;
     for (size_t i = 0; i < c->count; i++) {
@@ -342,6 +407,55 @@ static bool try_alike(struct best *best, const struct order_trial *t)
         fine = try_on_units(best, t, order, count);
     }
     return fine;
+}
+
+/* The other loops of the kernel of an order that was found, in its slices, on its unit.
+ */
+static bool try_kernel(struct best *best, const struct order_trial *t)
+{
+    struct bitcut_order order[ROOM], known[CLASS_ORDERS_MAX + 1];
+    const struct cover *const c = t->c;
+    const size_t slicings = known_slices(known, c);
+    size_t count = 0;
+    for (size_t i = 0; i < slicings; i++)
+        if (known[i].slices || slicings == 1)
+            count += add_loops(order + count, c, known[i], LOOPS_OF_KERNEL, ROOM - count);
+    const bool fine = !count || try_list(best, t, c->unit[0], order, count);
+    best->of_kernel = is_of_kernel(best, t);
+    return fine;
+}
+
+/* The panels of k of libraries, with the divisor of the last but one. */
+static const struct bitcut_order panels[] = {
+    { .tile = 128, .balance_tail = 8 },  /* OpenBLAS, Prescott */
+    { .tile = 512, .balance_tail = 4 },  /* OpenBLAS, Nehalem */
+    { .tile = 384, .balance_tail = 16 }, /* OpenBLAS, Sandybridge */
+    { .tile = 320, .balance_tail = 8 },  /* OpenBLAS, Haswell and Zen */
+    { .tile = 448, .balance_tail = 16 }, /* OpenBLAS, SkylakeX */
+    { .tile = 256 },                     /* BLIS */
+};
+
+/* Loops of kernels within the panels of libraries, for results that have one of them
+   only, so that no order was found yet. */
+static bool try_panels(struct best *best, const struct order_trial *t)
+{
+    struct bitcut_order order[ROOM];
+    const size_t k = t->c->e->space.products;
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof panels / sizeof *panels; i++) {
+        struct bitcut_order o = panels[i];
+        if (k <= (size_t)o.tile || k > INT_MAX) continue;
+        o.slices = (int)divide_up(k, (size_t)o.tile);
+        if (o.slices == 2 && o.balance_tail) /* simply two slices */
+            o = (struct bitcut_order){
+                .slices = 2,
+                .tile = (int)divide_up(k / 2, (size_t)o.balance_tail) * o.balance_tail
+            };
+        for (int choice = LOOPS_ALIKE; choice <= LOOPS_OTHER; choice++)
+            count += add_loops(order + count, t->c, o, (enum loops_choice)choice,
+                               ROOM - count);
+    }
+    return try_on_units(best, t, order, count);
 }
 
 static bool try_suggested(struct best *best, const struct order_trial *t,
@@ -391,7 +505,9 @@ static void try_space(struct best *best, const struct order_trial *t)
 bool order_trial_run(struct best *best, const struct order_trial *t,
                      const struct block *b)
 {
-    if (!try_alike(best, t)) return false;
+    if (!try_kernel(best, t)) return false;
+    if (!is_enough(best, t, true) && !try_alike(best, t)) return false;
+    if (!is_enough(best, t, true) && !try_panels(best, t)) return false;
     if (!is_enough(best, t, true) && !try_suggested(best, t, b)) return false;
     if (!is_enough(best, t, true) && !try_any_lanes(best, t)) return false;
     if (!is_enough(best, t, true)) try_space(best, t);

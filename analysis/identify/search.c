@@ -60,14 +60,17 @@ static void walk_clear(struct walk *w, int threads)
     free(w->basis);
 }
 
-/* A few outputs from more than one row: a whole row may be wrong. */
+/* A few outputs from more than one row: a whole row may be wrong.  As many of a screen
+   with few columns or rows. */
 static enum bitcut_status take_few(struct walk *w, struct fault *f)
 {
-    enum { ROWS = 2, COLS = 8 };
+    enum { ROWS = 2, FEW = 16 };
     const struct block *const b = w->s->screen;
-    const size_t rows = smaller(ROWS, b->rows), cols = smaller(COLS, b->cols);
-    size_t row[ROWS], col[COLS];
-    for (size_t i = 0; i < rows; i++) row[i] = b->row[i * (b->rows - 1)];
+    size_t row[FEW], col[FEW];
+    const size_t cols = smaller(FEW / smaller(ROWS, b->rows), b->cols),
+                 rows = smaller(FEW / cols, b->rows);
+    for (size_t i = 0; i < rows; i++)
+        row[i] = b->row[i ? i * (b->rows - 1) / (rows - 1) : 0];
     for (size_t j = 0; j < cols; j++) col[j] = b->col[j * b->cols / cols];
     return block_take(&w->few, b->q, row, rows, col, cols, f);
 }

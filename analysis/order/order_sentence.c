@@ -58,8 +58,9 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
                  o->slices > 1 ? " of each slice" : "");
     if (o->lanes > 1 && o->unroll && o->narrow)
         text_add(text, size,
-                 o->narrow_apart ? "by half as many sums, and so on to %d, and then "
-                                 : "to %d sums of these in turn, and then ",
+                 o->narrow_apart
+                     ? "by as many sums, half as many, and so on to %d, and then "
+                     : "to %d sums of these in turn, and then ",
                  o->narrow);
     if (o->lanes > 1 && o->unroll)
         text_add(text, size, "to %s one after another",

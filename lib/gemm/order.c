@@ -291,7 +291,7 @@ static void add_narrow(struct k_parts *x, const struct cut *c, const struct slic
     add_sum(x, c, s, s->shared, s->narrow, sum, c->narrow);
 }
 
-/* Add the sequences of the loops with half as many lanes, a quarter, and so on.  The sum
+/* Add the sequences of the loops with as many lanes, half as many, and so on.  The sum
    of each loop is added to the sum so far, if there is any.  `last` and `others`: as in
    add_loops(). */
 static void add_apart(struct k_parts *x, const struct cut *c,
@@ -299,7 +299,7 @@ static void add_apart(struct k_parts *x, const struct cut *c,
                       int others)
 {
     size_t from = s->shared;
-    for (size_t lanes = (size_t)o->lanes / 2; lanes >= c->narrow && from < s->narrow;
+    for (size_t lanes = (size_t)o->lanes; lanes >= c->narrow && from < s->narrow;
          lanes /= 2) {
         const size_t to = from + (s->narrow - from) / (lanes * c->turn) * lanes * c->turn;
         const bool listed = order_lists_lanes(o), first = from == s->from;
@@ -388,7 +388,7 @@ static bool allocate(struct k_parts *x, const struct cut *c, const struct bitcut
         c->length ? c->slices * divide_up(c->length, c->step) : divide_up(c->k, c->step);
     size_t parts, elements;
     if (!size_multiply(&parts, c->slices,
-                       (c->apart ? 2 : 1) * c->lanes + c->narrow + (c->round > 0)) ||
+                       (c->apart ? 3 : 1) * c->lanes + c->narrow + (c->round > 0)) ||
         parts > steps)
         parts = steps;
     x->first = memory_allocate(parts + 1, sizeof *x->first);

@@ -532,7 +532,7 @@ static size_t lane_after(const struct asked *g, size_t at, size_t length)
     const size_t turn = whole_steps(g, g->order.chunk), sums = (size_t)g->order.narrow;
     if (g->order.remainder_in_lane) return 0;
     if (sums && g->order.narrow_apart)
-        for (size_t lanes = (size_t)g->order.lanes / 2; lanes >= sums; lanes /= 2) {
+        for (size_t lanes = (size_t)g->order.lanes; lanes >= sums; lanes /= 2) {
             const size_t whole = length - length % (lanes * turn);
             if (at < whole) return lanes * SECOND_LOOP + at / turn % lanes;
             at -= whole, length -= whole;
@@ -715,7 +715,7 @@ static uint32_t slice_sum(const struct dealt *x, size_t slice)
                           begins && !lane_at(g, l));
     lanes = second_loop(lane, x, slice, lanes, begins);
     all = reduced(g, g->order.reduction, lane, lanes);
-    for (size_t n = (size_t)g->order.lanes / 2; g->order.narrow_apart && n; n /= 2) {
+    for (size_t n = (size_t)g->order.lanes; g->order.narrow_apart && n; n /= 2) {
         size_t own = 0;
         for (size_t l = 0; l < (size_t)g->order.lanes; l++)
             if (lane_at(g, l) < n)
