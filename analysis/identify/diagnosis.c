@@ -359,17 +359,20 @@ static const struct guess *of_most(const struct diagnosing *x)
     static const double most = 0.7, spread = 1.8;
     const struct guess *const g[] = { cheapest(x, &x->plain), cheapest(x, &x->best) };
     for (int i = 0; i < 2; i++)
-        if (g[i] && g[i]->spread <= spread && g[i]->outside <= most) return g[i];
+        if (g[i] && g[i]->inside <= spread && g[i]->outside <= most) return g[i];
     return NULL;
 }
 
-/* Whether faults bring D clearly nearer, or some outputs of it. */
+/* Whether faults bring D clearly nearer, or some outputs of it, or the few outputs that
+   no rounding explains. */
 static bool is_nearer(const struct diagnosing *x, const struct guess *g)
 {
-    static const double clearly = 1.25, some = 0.02;
+    static const double clearly = 1.25, some = 0.02, much = 20;
     const struct guess *const plain = cheapest(x, &x->plain);
     return !g->parts || !plain || plain->spread >= clearly * g->spread ||
-           plain->outside > g->outside + some;
+           plain->outside > g->outside + some ||
+           (is_at_level(x, g) && !is_at_level(x, plain) &&
+            guess_total(&x->e, plain) > guess_total(&x->e, g) + much);
 }
 
 /* The largest error from the exact result of the outputs that are near a guess, in u
@@ -425,6 +428,7 @@ static void diagnose(struct diagnosing *x)
         without_fault(x);
     }
     if (!x->failed) guesses_find_start(&x->e, &x->plain);
+    if (!x->failed && !guesses_find_larger(&x->e, &x->plain)) x->failed = true;
     if (!x->failed) one_fault(x);
     if (!is_done(x)) port(x);
     for (int parts = 1; parts < GUESS_FAULTS_MAX && !is_done(x) && !of_most(x); parts++) {

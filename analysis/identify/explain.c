@@ -191,6 +191,30 @@ static bool is_plain(const struct block *b)
     return same || nan;
 }
 
+/* Forget the nearest hypothesis. */
+static void drop_nearest(struct explanation *e)
+{
+    e->best = (struct verdict){ .sampled = 0 };
+    e->spread = (struct spread){ .row_period = 0 };
+    e->equals = e->parts = e->firsts = 0;
+    e->answer.compared = e->answer.differ = 0;
+    for (size_t i = 0; i < RECIPES_MAX; i++) e->distance[i] = INFINITY;
+}
+
+/* The outputs that the nearest hypothesis does not give are unexplained: a fault that
+   most of D hides, as a short format does, may explain all of D. */
+static enum bitcut_status diagnose_all(struct explanation *e,
+                                       const struct explain_options *o, struct fault *f)
+{
+    struct diagnosis all;
+    const enum bitcut_status status =
+        diagnosis_find(&all, &e->q, o->seed, o->progress, f);
+    if (status != BITCUT_OK || all.level != DIAGNOSIS_FAULT) return status;
+    e->diagnosis = all;
+    drop_nearest(e);
+    return status;
+}
+
 static enum bitcut_status search_blocks(struct explanation *e, const struct block *screen,
                                         const struct block *sample,
                                         const struct explain_options *o, struct fault *f)
@@ -208,6 +232,9 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
     if (status == BITCUT_OK && !e->answer.found && !e->ladder.findings && !e->parts &&
         !progress_stopped(o->progress))
         status = diagnosis_find(&e->diagnosis, &e->q, o->seed, o->progress, f);
+    else if (status == BITCUT_OK && e->diagnosis.of_rest &&
+             e->diagnosis.level == DIAGNOSIS_UNEXPLAINED)
+        status = diagnose_all(e, o, f);
     return status;
 }
 
@@ -350,16 +377,6 @@ static bool is_explained_by_ladder(const struct explanation *e)
     const size_t unwritten = smaller(e->ladder.unwritten, a->differ);
     return e->ladder.findings && !a->found && !e->interrupted &&
            (a->differ - unwritten) * 2 >= a->compared - unwritten;
-}
-
-/* Forget the nearest hypothesis. */
-static void drop_nearest(struct explanation *e)
-{
-    e->best = (struct verdict){ .sampled = 0 };
-    e->spread = (struct spread){ .row_period = 0 };
-    e->equals = e->parts = e->firsts = 0;
-    e->answer.compared = e->answer.differ = 0;
-    for (size_t i = 0; i < RECIPES_MAX; i++) e->distance[i] = INFINITY;
 }
 
 /* The answer for callers, once everything else is known. */

@@ -2,6 +2,7 @@
 /* Faults between the product and D. */
 #include "analysis/identify/fault.h"
 
+#include "lib/number/bits.h"
 #include "lib/number/fma.h"
 
 #include <stdio.h>
@@ -140,6 +141,12 @@ static uint32_t opposite(const struct candidate *x, uint32_t v, uint32_t c)
     return negated(right(x, v, c));
 }
 
+/* x->by[0]: the encoding of the factor. */
+static uint32_t multiplied(const struct candidate *x, uint32_t v, uint32_t c)
+{
+    return f32_multiply((uint32_t)x->by[0], right(x, v, c));
+}
+
 /* The conditions under which an epilogue differs from the correct one. */
 enum { NEEDS_ALPHA = 1, NEEDS_BETA = 2, NEEDS_C = 4, NEEDS_ALPHA_OR_C = 8 };
 
@@ -174,6 +181,22 @@ FINISH(fused_with_alpha, NEEDS_C | NEEDS_ALPHA)
 FINISH(toward_zero, NEEDS_ALPHA_OR_C)
 FINISH(twice, 0)
 FINISH(opposite, 0)
+
+static bool finish_multiplied(struct candidate *x, const struct space *s, int kind)
+{
+    (void)kind;
+    x->finish = multiplied;
+    x->by[0] = (int)s->larger;
+    return s->larger;
+}
+
+static void describe_multiplied(char *text, size_t size, const struct candidate *x,
+                                const struct space *s, int kind)
+{
+    (void)s, (void)kind;
+    snprintf(text, size, "results are 1 + %.3g times the right ones",
+             value_of_float((uint32_t)x->by[0]) - 1);
+}
 
 static bool c_by_columns(struct candidate *x, const struct space *s, int kind)
 {
@@ -241,6 +264,12 @@ const struct kernel_fault kernel_faults_epilogue[] = {
       .exact = true,
       .what = "the result has the wrong sign",
       .alter = finish_opposite },
+    { .name = "result scaled",
+      .exact = true,
+      .of_residual = true,
+      .what = "results are multiplied by a number near 1",
+      .alter = finish_multiplied,
+      .describe = describe_multiplied },
     { .name = "epilogue not fused",
       .fine = true,
       .what = "beta C is rounded before it is added",

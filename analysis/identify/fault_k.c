@@ -140,19 +140,21 @@ static size_t stale(const struct candidate *x, size_t p, size_t k)
     return at && at % (size_t)x->by[1] == (size_t)x->by[2] ? p - step : p;
 }
 
+enum { STAGE_STEPS = 8 }; /* of 1, 2, 4, ... k */
+
 enum { STAGES_MAX = 8, STAGES = STAGES_MAX * (STAGES_MAX + 1) / 2 };
 
 static size_t every_stage(const struct space *s)
 {
     (void)s;
-    return STEPS * STAGES;
+    return STAGE_STEPS * STAGES;
 }
 
 static bool k_stale(struct candidate *x, const struct space *s, int kind)
 {
     int stages = 1, stage = kind % STAGES;
     for (; stage >= stages; stages++) stage -= stages;
-    x->by[0] = 4 << kind / STAGES;
+    x->by[0] = 1 << kind / STAGES;
     x->by[1] = stages;
     x->by[2] = stage;
     x->k_at = stale;

@@ -253,8 +253,16 @@ static void measure(struct guess *g, const struct residuals *e, double by)
         some[count++] = isfinite(t) ? t : HUGE_VAL;
         outside += !(t < OUTSIDE);
     }
-    if (count) g->spread = doubles_median(some, count) / 0.6745;
     g->outside = count ? (double)outside / (double)count : 0;
+    if (count) g->spread = doubles_median(some, count) / 0.6745;
+    g->inside = INFINITY;
+    if (count > outside) {
+        /* The distances below OUTSIDE first. */
+        size_t near = 0;
+        for (size_t i = 0; i < count; i++)
+            if (some[i] < OUTSIDE) some[near++] = some[i];
+        g->inside = doubles_median(some, near) / 0.6745;
+    }
 }
 
 /* --- D in a shorter format -------------------------------------------------------- */
@@ -323,6 +331,58 @@ void guesses_find_start(struct residuals *e, const struct guesses *plain)
     const double off = deviations * least / sqrt((double)e->finite);
     if (e->s.start || !(fabs(start) > 4 * off)) return;
     e->s.start = bits_of_float(residual_short_number(start, off));
+}
+
+struct weighed {
+    double x, weight;
+};
+
+static int by_number(const void *x, const void *y)
+{
+    return ascending(&((const struct weighed *)x)->x, &((const struct weighed *)y)->x);
+}
+
+/* The weighted median of D over a guess, less 1; the residual's mean distance from it, in
+   levels, in *apart. */
+static double ratio_of(double *apart, struct weighed *some, const struct residuals *e,
+                       const struct guess *g)
+{
+    double all = 0, sum = 0, median = 0;
+    size_t count = 0;
+    *apart = INFINITY;
+    for (size_t at = 0; at < e->outputs; at++) {
+        const double value = value_of_float(e->b.d[at]) - g->rest[at],
+                     t = (g->rest[at] - g->cut * e->cut[at]) / value,
+                     weight = fabs(value) / e->level[at];
+        if (isnan(e->level[at]) || !isfinite(t) || !isfinite(weight)) continue;
+        some[count++] = (struct weighed){ t, weight };
+        all += weight;
+    }
+    if (!count) return 0;
+    qsort(some, count, sizeof *some, by_number);
+    for (size_t i = 0; i < count && 2 * sum < all; i++)
+        sum += some[i].weight, median = some[i].x;
+    *apart = 0;
+    for (size_t i = 0; i < count; i++)
+        *apart +=
+            fmin(fabs(some[i].x - median) * some[i].weight, OUTSIDE) / (double)count;
+    return median;
+}
+
+bool guesses_find_larger(struct residuals *e, const struct guesses *plain)
+{
+    static const double most = 0x1p-9;
+    double least = OUTSIDE, larger = 0;
+    struct weighed *const some = memory_allocate(e->outputs + 1, sizeof *some);
+    for (size_t i = 0; i < plain->count && !e->b.own && some; i++) {
+        double apart;
+        const double ratio = ratio_of(&apart, some, e, &plain->at[i]);
+        if (apart < least) least = apart, larger = ratio;
+    }
+    if (larger > 0 && larger < most) e->s.larger = bits_of_float((float)(1 + larger));
+    if (e->s.larger == F32_ONE) e->s.larger = 0;
+    free(some);
+    return some;
 }
 
 double residuals_median(const struct residuals *e, const double *distance, double cut)

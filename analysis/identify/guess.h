@@ -26,6 +26,7 @@ struct guess {
     double spread;  /* median distance, in levels of a correct kernel: about 1 for one
                        chain */
     double outside; /* share of outputs that are at least OUTSIDE levels away */
+    double inside;  /* as `spread`, of the other outputs */
     double *rest;   /* D less the guess, for each output */
 };
 
@@ -102,6 +103,12 @@ double guess_slope(const struct residuals *e, const struct candidate *c, size_t 
 /* Find a number that is added to all sums, if there is none: that of the guess without a
    fault whose residual is the nearest to a constant. */
 void guesses_find_start(struct residuals *e, const struct guesses *plain);
+
+/* Find a number a little above 1 that all results are multiplied by: that of the guess
+   without a fault whose ratio to D is the nearest to a constant.  Truncated sums are
+   smaller than right ones, too, so that numbers below 1 show nothing.
+   False: no memory. */
+bool guesses_find_larger(struct residuals *e, const struct guesses *plain);
 
 /* Whether two guesses have the same faults, in the same order. */
 bool guesses_have_same_faults(const struct guess *x, const struct guess *y);

@@ -69,6 +69,7 @@ struct space {
         suggestions; /* faults that bring the exact product much nearer to D, the nearest
                         first */
     uint32_t start;  /* a number that is added to all outputs, 0: none */
+    uint32_t larger; /* a number near 1 that all results are multiplied by, 0: none */
     const struct bitcut_format *format; /* of D */
     const struct bitcut_recipe *recipe; /* the only recipe, or NULL */
     const struct bitcut_gemm

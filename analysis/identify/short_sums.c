@@ -80,6 +80,19 @@ static double before_epilogue(double *apart, const struct residuals *e, double d
     return (d - c) / alpha;
 }
 
+/* The sums of an arithmetic that are not in its first accumulator: only the latter may
+   have few bits.  False: there are none, or no memory. */
+static bool corrections_of(double *to, const struct residuals *e, size_t arithmetic)
+{
+    struct candidate x = e->arithmetics.at[arithmetic].x;
+    int kept = 0;
+    for (int t = 0; t < x.plan.terms; t++)
+        if (x.plan.term[t].accumulator) x.plan.term[kept++] = x.plan.term[t];
+    x.plan.terms = kept;
+    if (kept) part_values(to, &e->arithmetics.at[arithmetic].sums, &x);
+    return kept;
+}
+
 /* D of an output as it is stored. */
 static double stored_at(const struct residuals *e, size_t at)
 {
@@ -92,11 +105,13 @@ struct share {
     double of_d, of_guess, by_chance; /* of the outputs */
 };
 
-/* The outputs whose sums have so many bits at most. */
+/* The outputs whose sums, less corrections if there are any, have so many bits at most.
+   Corrections were rounded, too. */
 static struct share with_bits(const struct residuals *e, const struct guess *g,
-                              const struct bitcut_format *f, int bits)
+                              const double *corrections, const struct bitcut_format *f,
+                              int bits)
 {
-    static const double within = 1.5;
+    static const double within = 1.5, rounded = 0x1p-7;
     struct share s = { 0 };
     double count = 0;
     for (size_t at = 0; at < e->outputs; at++) {
@@ -106,11 +121,12 @@ static struct share with_bits(const struct residuals *e, const struct guess *g,
         if (isnan(e->level[at]) || d == 0) continue;
         for (int i = 0; i < 2; i++) {
             double apart;
-            const double v = before_epilogue(&apart, e, of[i], at),
+            const double less = corrections ? corrections[at] : 0,
+                         v = before_epilogue(&apart, e, of[i], at) - less,
                          q = ldexp(number_spacing(f, v), f->fraction_bits + 1 - bits),
-                         t = v / q;
-            fits[i] = isfinite(t) && fabs(t - rint(t)) * q <= within * apart;
-            if (!i) chance = fmin(1, 2 * within * apart / q);
+                         t = v / q, near = within * apart + rounded * fabs(less);
+            fits[i] = isfinite(t) && fabs(t - rint(t)) * q <= near;
+            if (!i) chance = fmin(1, 2 * near / q);
         }
         s.of_d += fits[0];
         s.of_guess += fits[1];
@@ -144,37 +160,66 @@ static double error_in(const struct residuals *e, const struct guess *g,
     return count ? doubles_median(e->some, count) : 0;
 }
 
+/* A shorter format of sums, or of the parts of which they consist. */
+struct shown {
+    const struct bitcut_format *f; /* NULL: none */
+    bool of_parts;
+    size_t arithmetic; /* with these corrections */
+};
+
+/* The format that the bits of D show, with these corrections. */
+static struct shown find_shown(const struct residuals *e, const struct guess *g,
+                               const double *corrections)
+{
+    /* Bits of sums of a few numbers of f16 or bf16. */
+    enum { FEW_BITS = 16 };
+    static const double all = 0.9, few = 0.35, of_bf16 = 2;
+    const struct bitcut_format *const f16 = &formats[FORMAT_F16];
+    for (size_t i = 0; i < SHORTER; i++) {
+        const struct bitcut_format *const one = &formats[shorter[i]];
+        if (is_shown(with_bits(e, g, corrections, one, one->fraction_bits + 1), all))
+            return (struct shown){ one, false, g->arithmetic };
+    }
+    if (!is_shown(with_bits(e, g, corrections, f16, FEW_BITS), few))
+        return (struct shown){ .f = NULL };
+    return (struct shown){ error_in(e, g, f16) > of_bf16 ? &formats[FORMAT_BF16] : f16,
+                           true, g->arithmetic };
+}
+
+/* The same without corrections, or with the corrections of a recipe. */
+static struct shown find_any(const struct residuals *e, const struct guess *g)
+{
+    struct shown s = find_shown(e, g, NULL);
+    double *const corrections = memory_allocate(e->outputs + 1, sizeof *corrections);
+    for (size_t i = 0; i < e->arithmetics.count && corrections && !s.f; i++)
+        if (e->arithmetics.at[i].kind == ARITHMETIC_SPLIT &&
+            corrections_of(corrections, e, i)) {
+            s = find_shown(e, g, corrections);
+            s.arithmetic = i;
+        }
+    free(corrections);
+    return s;
+}
+
 bool short_sums_name(struct diagnosis *to, const struct residuals *e,
                      const struct guess *g)
 {
-    /* Bits of sums of a few numbers of f16 or bf16; errors of one rounding, and of so
-       many that D would show nothing. */
-    enum { FEW_BITS = 16 };
-    static const double all = 0.9, few = 0.35, least = 0.1, most = 40, of_bf16 = 2;
-    const struct bitcut_format *f = NULL;
-    bool of_parts = false;
+    /* Errors of one rounding, and of so many that D would show nothing. */
+    static const double least = 0.1, most = 40;
     if (e->b.own || e->b.q->format != &formats[FORMAT_F32]) return false;
-    for (size_t i = 0; i < SHORTER && !f; i++) {
-        const struct bitcut_format *const one = &formats[shorter[i]];
-        if (is_shown(with_bits(e, g, one, one->fraction_bits + 1), all)) f = one;
-    }
-    if (!f && is_shown(with_bits(e, g, &formats[FORMAT_F16], FEW_BITS), few)) {
-        of_parts = true;
-        f = &formats[error_in(e, g, &formats[FORMAT_F16]) > of_bf16 ? FORMAT_BF16
-                                                                    : FORMAT_F16];
-    }
-    if (!f || error_in(e, g, f) < least || error_in(e, g, f) > most) return false;
+    const struct shown s = find_any(e, g);
+    if (!s.f || error_in(e, g, s.f) < least || error_in(e, g, s.f) > most) return false;
     to->level = DIAGNOSIS_FAULT;
     to->faults = 1;
-    to->fault[0].name = of_parts ? "partial sums short" : "accumulator short";
+    to->fault[0].name = s.of_parts ? "partial sums short" : "accumulator short";
     arithmetic_describe(to->operands, sizeof to->operands,
-                        &e->arithmetics.at[g->arithmetic]);
+                        &e->arithmetics.at[s.arithmetic]);
     snprintf(to->fault[0].what, sizeof to->fault[0].what,
-             of_parts
+             s.of_parts
                  ? "partial sums are rounded to %s before they are added, so that "
                    "results have few bits"
                  : "sums are rounded to %s, which has all results without alpha and C",
-             f->name);
+             s.f->name);
     return true;
 }
 

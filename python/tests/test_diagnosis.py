@@ -2,6 +2,7 @@
 """Kernels whose bits no model has, with one fault each: explain names it by the error that it leaves."""
 
 import os
+import re
 import unittest
 
 from helper import needs_numpy, numpy
@@ -82,6 +83,57 @@ class Diagnosis(unittest.TestCase):
             d = right.copy()
             d[last:] = wrong[last:]
             self.names(d, fault, words, scale_a=factors, bias=bias)
+
+    def test_most(self):
+        """More than half of the rows are stored without the bias."""
+        bias = self.normal(self.n)
+        d = product(self.a, self.b, self.draw)
+        d[:int(self.m * self.draw.uniform(0.3, 0.45))] += bias
+        self.names(d, "step missing", "most outputs of|step bias of the epilogue is missing", bias=bias)
+
+    def test_scaled(self):
+        """All results are a little too large."""
+        by = 2.0**-int(self.draw.integers(16, 21))
+        found = self.explain(product(self.a, self.b, self.draw) * numpy.float32(1 + by))
+        self.assertEqual(found.fault, "result scaled", f"seed {SEED}: {found}")
+        named = float(re.search(r"1 \+ (\S+) times", str(found))[1])
+        self.assertLess(abs(named / by - 1), 0.25, f"seed {SEED}: {found}")
+
+    def parts(self):
+        """The high and the low parts of A and of B, in f16 with a scale of 2^11."""
+        highs = [x.astype("f2").astype("f4") for x in (self.a, self.b)]
+        lows = [((x - high) * numpy.float32(2048)).astype("f2").astype("f4")
+                for x, high in zip((self.a, self.b), highs)]
+        return highs, lows
+
+    def test_hidden(self):
+        """A short format of D hides the fault in most outputs."""
+        (high_a, high_b), (low_a, low_b) = self.parts()
+        low = product(high_a, low_b, self.draw) + product(low_a, high_b, self.draw)
+        for by, words in ((2**-10, r"scaled by 2\^-10|multiplied by 2\^1\b"), (2**-8, r"scaled by 2\^-8|multiplied by 2\^3")):
+            d = product(high_a, high_b, self.draw) + low * numpy.float32(by)
+            found = self.explain(bitcut.convert(d, "bf16"), format_d="bf16")
+            self.assertEqual(found.diagnosis, "fault", f"seed {SEED}: {found}")
+            self.assertRegex(str(found), words, f"seed {SEED}")
+
+    def test_high_sums_short(self):
+        """The sums of the high parts are rounded to f16, those of the corrections are not."""
+        (high_a, high_b), (low_a, low_b) = self.parts()
+        low = product(high_a, low_b, self.draw) + product(low_a, high_b, self.draw)
+        high, ends = numpy.zeros((self.m, self.n), "f2"), range(0, self.k, 16)
+        for first in self.draw.permutation(ends):
+            k = slice(first, first + 16)
+            high = (high + product(high_a[:, k], high_b[k], self.draw)).astype("f2")
+        self.names(high.astype("f4") + low * numpy.float32(2**-11), "accumulator short", "sums are rounded to f16")
+
+    def test_stale_k(self):
+        """Every third k has the operands of the k before."""
+        k = numpy.arange(self.k)
+        k[2::3] -= 1
+        d = bitcut.gemm(self.a[:, k], self.b[k], recipe="fp32", unit="fma/f32").d
+        found = bitcut.explain(d, self.a, self.b, effort=EFFORT)
+        self.assertEqual(found.fault, "k stale", f"seed {SEED}: {found}")
+        self.assertIn("in every 3 steps of 1 k, step 2", str(found), f"seed {SEED}")
 
     def test_swapped(self):
         """Two k of A, or of B, are in each other's place."""

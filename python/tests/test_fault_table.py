@@ -194,6 +194,7 @@ strassen           | rounding |
 dithered           | store short | f16
 four-bits          | clean, operands |
 scaled             | wrong parts, term scaled |
+scaled             | result scaled | 1 + 
 kept-biased        | wrong parts, term scaled |
 small-zeroed       | not written |
 bias-missing       | step missing | bias
