@@ -122,6 +122,36 @@ def noise():
     return wrong
 
 
+def dequantized():
+    """A D without integers: its zero points are found, and are right where others are given."""
+    wrong = []
+    for run in range(RUNS):
+        p = Product()
+        m, n = p.a.shape[0], p.b.shape[1]
+        unit = "ampere/mma.m16n8k32.s32." + ".".join(dict.fromkeys({"i": "s8", "u": "u8"}[x.dtype.kind] for x in (p.a, p.b)))
+        np.save("rows.npy", draw.uniform(0.001, 0.01, (m, 1)).astype("f4"))
+        np.save("cols.npy", draw.uniform(0.001, 0.01, (1, n)).astype("f4"))
+        np.save("bias.npy", draw.standard_normal(n).astype("f4"))
+        steps = [[], ["--scale-a", "rows.npy", "--scale-b", "cols.npy"],
+                 ["--scale-a", "0.03", "--bias", "bias.npy"]][run % 3]
+        one = run // 3 % 2 == 0  # A alone has a zero point
+        zeros = [f"--zero-a={p.za}"] + ([] if one else [f"--zero-b={p.zb}"])
+        files = ["-a", "a.npy", "-b", "b.npy"]
+        format_d = ["f32", "f16", "bf16"][draw.integers(3)] if steps else "f32"
+        bitcut("gemm", *files, "--recipe", "plain", "--unit", unit, *steps, *zeros, "--format-d", format_d,
+               "--reference", "none", "-o", "x.npy")
+        for given in ([], zeros, [f"--zero-a={p.za + 3}", *zeros[1:]]):
+            done = bitcut("explain", *files, "-d", "x.npy", "--format-d", format_d, *steps, *given, "--unit", unit,
+                          "--json")
+            row = json.loads(done.stdout)
+            option = " ".join(z.replace("=", " ") for z in (zeros[:1] if len(given) == len(zeros) else zeros))
+            found = [f["option"] for f in row["findings"]]
+            if (not row["found"] or found != ([] if given == zeros else [option])
+                    or (row["zero_a"], row["zero_b"]) != (p.za, 0 if one else p.zb)):
+                wrong += [(given, zeros, steps, found, row["hypothesis"], p.a.shape, p.b.shape)]
+    return wrong
+
+
 def power():
     """Faults of zero points in a dequantized D: their errors are those of NumPy, and tests find them."""
     wrong = []
@@ -147,7 +177,7 @@ def refused():
     Product()
     np.save("f.npy", np.ones((3, 3), "f4"))
     cases = ((["-a", "f.npy", "-b", "f.npy", "-d", "f.npy", "--zero-a", "3"],
-              "--zero-a requires A, B and D with formats of integers"),
+              "--zero-a: zero points require A and B with formats of integers"),
              (["-a", "a.npy", "-b", "b.npy", "-d", "d.npy", "--zero-b", "x"], "--zero-b requires a whole number"),
              (["-a", "a.npy", "-b", "b.npy", "-d", "d.npy", "--zero-d", "1"], "unknown option"))
     said = [bitcut("explain", *words) for words, _ in cases]
@@ -160,6 +190,7 @@ for fault in FAULTS:
 check("zero points that are not given", untold())
 check("saturated pairs", saturated())
 check("one wrong output", noise())
+check("zero points of a dequantized D", dequantized())
 check("power of a dequantized D", power())
 check("refusals", refused())
 plan()

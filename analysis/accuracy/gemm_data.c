@@ -456,17 +456,11 @@ enum bitcut_status gemm_data_judge(struct judge *j, const struct gemm_data *p,
     return gemm_data_judge_by(j, &references[0], p, g, options, f);
 }
 
-void gemm_data_subtract(struct matrix *x, int32_t zero)
-{
-    for (size_t i = 0; i < x->rows * x->cols; i++)
-        x->at[i] = bits_of_float((float)(value_of_float(x->at[i]) - zero));
-}
-
 /* A or B less its zero point; `at` is NULL: no memory. */
 static struct matrix shifted(const struct matrix *x, int32_t zero)
 {
     struct matrix to = { .at = NULL };
-    if (copy_matrix(&to, x)) gemm_data_subtract(&to, zero);
+    if (copy_matrix(&to, x)) matrix_subtract(&to, zero);
     return to;
 }
 

@@ -83,9 +83,6 @@ void gemm_data_block(size_t *rows, size_t *cols, size_t m, size_t n, size_t k,
    scaling read.  Its factors are FP32 then. */
 void gemm_data_set(struct bitcut_gemm *to, const struct gemm_data *p, uint32_t *d);
 
-/* Subtract a zero point from integers, which is exact for gemm_plan_on_values(). */
-void gemm_data_subtract(struct matrix *x, int32_t zero);
-
 /* The exact result with which D of g, in its format, is compared. */
 enum bitcut_status gemm_data_judge(struct judge *j, const struct gemm_data *p,
                                    const struct bitcut_gemm *g,

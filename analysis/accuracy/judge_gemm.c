@@ -97,8 +97,8 @@ enum bitcut_status bitcut_gemm_judge(double *values, size_t count,
     if (status == BITCUT_OK && !gather_all(&x, &g, threads))
         status = fault_set(&f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
     if (status == BITCUT_OK && has_integers(&g)) {
-        gemm_data_subtract(&x.a, g.zero_a);
-        gemm_data_subtract(&x.b, g.zero_b);
+        matrix_subtract(&x.a, g.zero_a);
+        matrix_subtract(&x.b, g.zero_b);
     }
     if (status == BITCUT_OK) status = judge(values, count, &g, &x, threads, &f);
     dense_clear(&x);

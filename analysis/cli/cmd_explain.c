@@ -351,25 +351,25 @@ static int read_one(struct matrix *m, struct integer_matrix *to, const char *opt
 }
 
 /* The zero points of A and B. */
-static int take_zeros(const struct explain_command_options *o)
+static int take_zeros(struct problem *q, const struct explain_command_options *o)
 {
     struct bitcut_gemm g = gemm_of(NULL, NULL);
     const struct epilogue_options *const e = &o->setup.epilogue;
-    if ((e->zero_a || e->zero_b) && !(integers.a.at && integers.b.at && integers.d.at))
-        return complain(e->zero_a ? "--zero-a" : "--zero-b",
-                        "requires A, B and D with formats of integers");
+    struct fault f;
     const int status = epilogue_zeros_apply(&g, e);
+    if (status != EXIT_GOOD) return status;
     integers.zero_a = g.zero_a, integers.zero_b = g.zero_b;
-    return status;
+    if (integers.d.at) return EXIT_GOOD;
+    return problem_set_zeros(q, g.zero_a, g.zero_b, &f) == BITCUT_OK
+               ? EXIT_GOOD
+               : fail(e->zero_a ? "--zero-a" : "--zero-b", &f);
 }
 
 /* Use the integers if A, B and D have them. */
 static int choose_integers(struct problem *q, const struct explain_command_options *o)
 {
-    const int status = take_zeros(o);
-    if (status != EXIT_GOOD || !integers.a.at || !integers.b.at ||
-        (!integers.d.at && !integers.c.at))
-        return status;
+    if (!integers.a.at || !integers.b.at || (!integers.d.at && !integers.c.at))
+        return EXIT_GOOD;
     integers.as_given = true;
     if (!integers.d.at || (o->setup.c && !integers.c.at))
         return complain(integers.d.at ? "-c" : "-d",
@@ -418,6 +418,7 @@ static int read_all(struct problem q[RESULTS], const struct explain_command_opti
     if (status == EXIT_GOOD) status = take_offsets(&q[0], o);
     if (status == EXIT_GOOD) status = tell(&q[0], o);
     if (status == EXIT_GOOD && q[0].d.at) status = take_batch(&q[0], &q[1].d, o);
+    if (status == EXIT_GOOD) status = take_zeros(&q[0], o);
     for (int i = 0; (!i || i < o->d.count) && status == EXIT_GOOD; i++) {
         const struct matrix d = q[i].d;
         q[i] = q[0];

@@ -2,6 +2,7 @@
 /* Hypotheses in executable form: their operands, and their computation. */
 #include "analysis/identify/hypothesis.h"
 
+#include "lib/number/bits.h"
 #include "lib/number/fma.h"
 
 #include <math.h>
@@ -139,17 +140,28 @@ static void rearrange(struct operands *o, const struct candidate *x,
     o->b = o->own_b;
 }
 
+static void add_zero(uint32_t *to, const uint32_t *from, size_t count, int32_t zero)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = bits_of_float((float)(value_of_float(from[i]) + (double)zero));
+}
+
+static bool has_zeros(const struct candidate *x) { return x->zero[0] || x->zero[1]; }
+
 static bool operands_make(struct operands *o, const struct candidate *x,
                           const struct block *b)
 {
     *o = (struct operands){ .a = b->a, .b = b->b, .k = candidate_places(x, b->k) };
     if (o->k == b->k && !x->lost.end && !x->flushed && !x->k_at && !x->spot[0] &&
-        !x->spot[1])
+        !x->spot[1] && !has_zeros(x))
         return true;
     o->own_a = memory_allocate(b->rows, o->k * sizeof *o->own_a);
     o->own_b = memory_allocate(b->cols, o->k * sizeof *o->own_b);
     if (!o->own_a || !o->own_b) return false;
-    rearrange(o, x, b);
+    if (has_zeros(x)) { /* on a unit of integers, without other changes */
+        add_zero(o->a = o->own_a, b->a, b->rows * b->k, x->zero[0]);
+        add_zero(o->b = o->own_b, b->b, b->cols * b->k, x->zero[1]);
+    } else rearrange(o, x, b);
     return true;
 }
 

@@ -312,6 +312,7 @@ climb_and_search(struct explanation *e, const struct explain_options *o, struct 
     enum bitcut_status status = ladder_report_make(&e->ladder, &e->q, o->seed, f);
     if (status == BITCUT_OK && (e->ladder.has_rest || e->ladder.is_final)) {
         status = has_fault(&has, e, o, f);
+        has &= !e->ladder.has_zero; /* these are certain */
         e->ladder.is_final &= !has;
         e->of_rest = e->ladder.has_rest && !has;
         if (e->of_rest) e->q = ladder_rest(&e->ladder, &given);
@@ -330,7 +331,7 @@ static enum bitcut_status check_unit(const struct problem *q, struct fault *f)
     bitcut_gemm_init(&g, sizeof g);
     g.recipe = bitcut_recipe_find("plain");
     g.unit = q->unit;
-    return q->unit ? gemm_plan_on_unit(&plan, &g, f) : BITCUT_OK;
+    return q->unit ? hypothesis_plan(&plan, &g, f) : BITCUT_OK;
 }
 
 /* Convert boxes in rows and columns of the block to boxes of the whole result.
@@ -361,7 +362,7 @@ bool explain_says_all(const struct verdict *v)
 {
     struct gemm_plan plan;
     if (!v->sampled || v->h.at[AXIS_FAULT] ||
-        gemm_plan_on_unit(&plan, &v->x.gemm, NULL) != BITCUT_OK)
+        hypothesis_plan(&plan, &v->x.gemm, NULL) != BITCUT_OK)
         return false;
     bool same = plan.terms == v->x.plan.terms;
     for (int t = 0; t < plan.terms && same; t++)
@@ -379,14 +380,26 @@ static bool is_explained_by_ladder(const struct explanation *e)
            (a->differ - unwritten) * 2 >= a->compared - unwritten;
 }
 
+/* Whether the GEMM of the hypothesis reads the caller's A and B: in their places, and
+   less their zero points on a unit of integers alone. */
+static bool reads_as_given(const struct explanation *e)
+{
+    const struct ladder_report *const l = &e->ladder;
+    bool same =
+        format_is_integer(e->best.x.unit.c) || (!e->space.zero[0] && !e->space.zero[1]);
+    for (int side = 0; side < 2 && e->of_rest; side++)
+        same &= !l->gathered[side] || l->has_zero;
+    return same;
+}
+
 /* The answer for callers, once everything else is known. */
 static void conclude(struct explanation *e)
 {
     struct bitcut_explanation *const a = &e->answer;
     if (is_explained_by_ladder(e)) drop_nearest(e);
     a->size = sizeof *a;
-    a->runs = a->compared && !a->differ && explain_says_all(&e->best) &&
-              !(e->of_rest && (e->ladder.gathered[0] || e->ladder.gathered[1]));
+    a->runs =
+        a->compared && !a->differ && explain_says_all(&e->best) && reads_as_given(e);
     a->gemms = 1;
     a->explained = a->found;
     a->gemm = a->found;

@@ -51,8 +51,8 @@ static enum bitcut_status check_gemm(struct problem *q, struct bitcut_gemm *g,
     if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
-    struct bitcut_gemm told = *g; /* zero points of integers: integers_take() */
-    if (format_is_integer(matrix_format(&g->d))) told.zero_a = told.zero_b = 0;
+    struct bitcut_gemm told = *g; /* zero points: explained_find() */
+    told.zero_a = told.zero_b = 0;
     if (chip && g->unit)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "a GEMM with a unit has no chip");
     *q = (struct problem){ .unit = g->unit, .chip = chip };
@@ -222,7 +222,7 @@ static struct bitcut_gemm gemm_found(const struct explanation *e,
     struct gemm_plan plan;
     if (!e->best.sampled) return g;
     g = e->best.x.gemm;
-    if (gemm_plan_on_unit(&plan, &g, NULL) == BITCUT_OK) gemm_settle(&g, &plan);
+    if (hypothesis_plan(&plan, &g, NULL) == BITCUT_OK) gemm_settle(&g, &plan);
     g.m = gemm_groups_rows(asked) ? asked->m : problem_m(&e->q);
     g.offsets = asked->offsets;
     g.offsets_of_k = asked->offsets_of_k;
@@ -280,6 +280,8 @@ static enum bitcut_status explained_find(struct explained *to, const struct prob
     if (status != BITCUT_OK) return status;
     to->q[i] = all;
     if (integers->d.at) to->q[i].integers = integers;
+    else status = problem_set_zeros(&to->q[i], g->zero_a, g->zero_b, f);
+    if (status != BITCUT_OK) return status;
     status = explain_batch(&to->e[i], &to->q[i], o, f);
     to->done += status == BITCUT_OK;
     return status;

@@ -76,6 +76,7 @@ struct space {
         *told; /* what was given in addition (struct problem), or NULL
                 */
     uint32_t alpha, beta;
+    int32_t zero[2]; /* zero points (struct problem) */
     bool reads_c;
     bool negative; /* an output of the block is negative */
 };
@@ -134,6 +135,7 @@ struct candidate {
     struct k_range twice; /* k whose products are added again, directly afterwards */
     size_t gap; /* zeros before these: products added twice fill no step or slice */
     bool lost_are_zero;   /* missing k are read as zeros; else the next k follows */
+    int32_t zero[2];      /* zero points that are added to the elements of the block */
     bool flushed;         /* subnormal elements of A and B are read as zeros          */
     /* results are first rounded to this format, or NULL, */
     const struct bitcut_format *through;
@@ -245,6 +247,11 @@ bool epilogue_leads(const struct space *s, size_t value);
 
 /* Whether at most the rounding of the high part is changed. */
 bool parts_are_typical(const struct space *s, size_t value);
+
+/* The plan of the GEMM of a hypothesis; on a unit of integers its sums become FP32.
+   Returns the status of gemm_plan_on_values() or gemm_plan_on_unit(). */
+enum bitcut_status hypothesis_plan(struct gemm_plan *to, const struct bitcut_gemm *g,
+                                   struct fault *f);
 
 /* Make the candidate of a hypothesis.  Returns false if its GEMM is invalid. */
 bool candidate_make(struct candidate *x, const struct space *s, struct hypothesis h);

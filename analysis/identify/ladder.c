@@ -19,6 +19,7 @@ const struct rung rungs[] = {
       true, false },
     { "negative", "negative results that are zeros", rung_negative, true, false },
     { "constant", "one number in all of D", rung_constant, true, false },
+    { "zeros", "zero points of integers that were not given", rung_zeros, true, false },
     { "operand", "a bias or factors that were not given", rung_operand, true, false },
     { "lines", "rows or columns of D at other positions", rung_lines, true, true },
     { "tiles", "tiles, or elements of tiles, of D at other positions", rung_tiles, true,
@@ -173,6 +174,7 @@ struct problem ladder_rest(const struct ladder_report *l, const struct problem *
     struct problem rest = *q;
     const size_t m = problem_m(q), n = problem_n(q), k = problem_k(q);
     rest.alpha = l->alpha;
+    if (l->has_zero) memcpy(rest.zero, l->zero, sizeof rest.zero);
     if (l->gathered[0]) {
         rest.a = (struct matrix){
             .rows = m, .cols = k, .at = l->gathered[0], .format = q->a.format

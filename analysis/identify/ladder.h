@@ -26,6 +26,8 @@ struct ladder_report {
        it finds the same bits.  `gathered` are its own elements of A and B, or NULL. */
     bool has_rest;
     uint32_t alpha;
+    int32_t zero[2]; /* zero points that `gathered` is less, in its place */
+    bool has_zero;   /* whether there are such */
     uint32_t *gathered[2];
     /* Whether the findings show that no hypothesis gives D until an option is given. */
     bool is_final;

@@ -57,7 +57,9 @@ void operands_describe(char *text, size_t size, const struct explanation *e)
 {
     const struct candidate *const x = &e->best.x;
     const struct bitcut_split *const a = &x->plan.split_a, *const b = &x->plan.split_b;
-    if (!e->answer.found || e->no_product || e->of_integers) return;
+    if (!e->answer.found || e->no_product || e->of_integers ||
+        format_is_integer(x->unit.c))
+        return;
     const bool of_a = changes(&e->q, BITCUT_A, &a->part[0]),
                of_b = changes(&e->q, BITCUT_B, &b->part[0]);
     if (!of_a && !of_b) return;

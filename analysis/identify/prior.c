@@ -30,11 +30,18 @@ static bool are_integers(const uint32_t *x, size_t count)
     return all;
 }
 
+static bool is_of_integers(const struct bitcut_format *f)
+{
+    return f && format_is_integer(f);
+}
+
 struct prior prior_of(const struct block *sample)
 {
     struct prior p = { .vector = problem_m(sample->q) == 1 || problem_n(sample->q) == 1,
                        .bits = bits_of(&formats[FORMAT_F32]),
-                       .format = sample->q->format };
+                       .format = sample->q->format,
+                       .integers = is_of_integers(sample->q->a.format) &&
+                                   is_of_integers(sample->q->b.format) };
     const size_t of_a = sample->rows * sample->k, of_b = sample->k * sample->cols;
     const int shortest = are_integers(sample->a, of_a) && are_integers(sample->b, of_b)
                              ? formats[FORMAT_F16].bits
@@ -104,6 +111,12 @@ static int fault_cost(const struct prior *p, const struct contender *c)
     return c->h->at[AXIS_FAULT] != 0;
 }
 
+/* Elements of integers are multiplied by a unit of integers. */
+static int integer_cost(const struct prior *p, const struct contender *c)
+{
+    return p->integers && !format_is_integer(c->x->gemm.unit->c);
+}
+
 static int stored_cost(const struct prior *p, const struct contender *c)
 {
     (void)p;
@@ -113,15 +126,17 @@ static int stored_cost(const struct prior *p, const struct contender *c)
 static int accumulator_cost(const struct prior *p, const struct contender *c)
 {
     (void)p;
-    return c->x->gemm.unit->c != &formats[FORMAT_F32];
+    const struct bitcut_format *const f = c->x->gemm.unit->c;
+    return f != &formats[FORMAT_F32] && !format_is_integer(f);
 }
 
-/* A definition with several products is no hardware. */
+/* A definition with several products is no hardware, unless they are integers. */
 static int hardware_cost(const struct prior *p, const struct contender *c)
 {
     const struct bitcut_unit *const u = c->x->gemm.unit;
     (void)p;
-    return u->evidence == EVIDENCE_DEFINITION && !is_scalar(u);
+    return u->evidence == EVIDENCE_DEFINITION && !is_scalar(u) &&
+           !format_is_integer(u->c);
 }
 
 static int recipe_cost(const struct prior *p, const struct contender *c)
@@ -202,10 +217,11 @@ static const struct criterion {
     int (*cost)(const struct prior *p, const struct contender *c);
     int usual;
 } criteria[] = {
-    { fault_cost, 0 },     { stored_cost, -1 }, { accumulator_cost, 0 },
-    { hardware_cost, 0 },  { recipe_cost, 0 },  { shape_cost, 0 },
-    { operand_cost, -1 },  { tuned_cost, -1 },  { change_cost, -1 },
-    { evidence_cost, -1 }, { term_cost, -1 },   { architecture_cost, -1 },
+    { fault_cost, 0 },         { integer_cost, -1 },  { stored_cost, -1 },
+    { accumulator_cost, 0 },   { hardware_cost, 0 },  { recipe_cost, 0 },
+    { shape_cost, 0 },         { operand_cost, -1 },  { tuned_cost, -1 },
+    { change_cost, -1 },       { evidence_cost, -1 }, { term_cost, -1 },
+    { architecture_cost, -1 },
 };
 
 enum { CRITERIA = sizeof criteria / sizeof *criteria };

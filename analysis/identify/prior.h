@@ -10,6 +10,7 @@
 /* What is known of the problem. */
 struct prior {
     bool vector;                        /* D has one row or one column */
+    bool integers;                      /* A and B had formats of integers */
     const struct bitcut_format *format; /* of D */
     uint64_t fits; /* formats that contain all of A and B in the sample, as bits;
                       integers are in all formats, so they show no format below 16 bits */

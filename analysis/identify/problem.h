@@ -14,6 +14,8 @@ struct problem {
     struct matrix a, b, c, d;           /* c.at is NULL: there is no C */
     const struct bitcut_format *format; /* format of D, whose elements are widened */
     uint32_t alpha, beta;               /* FP32 encodings                       */
+    int32_t zero[2]; /* zero points of A and B, which their elements are less; a unit of
+                        integers reads the elements with them */
     bool transposed_a, transposed_b, transposed_d; /* how the matrices are read */
     bool by_columns; /* matrices that are read transposed have their own sizes, but are
                         column-major */
@@ -52,6 +54,12 @@ struct problem {
 
 /* GEMM i of a batch or of groups, with matrices whose elements stay the batch's. */
 struct problem problem_nth(const struct problem *q, size_t i);
+
+/* Set zero points of A and B, which have formats of integers, and subtract them.  The
+   elements have to be those of q alone.  BITCUT_BAD_ARGUMENT: A or B has another format,
+   A is sparse, or a zero point is not from -2^22 to 2^22. */
+enum bitcut_status problem_set_zeros(struct problem *q, int32_t zero_a, int32_t zero_b,
+                                     struct fault *f);
 
 /* Store A of each group of k contiguously; A is row-major before.  BITCUT_NO_MEMORY
    leaves A as it is. */

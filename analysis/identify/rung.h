@@ -60,6 +60,6 @@ void lines_describe(char *text, size_t size, const bool *set, size_t count,
 typedef enum bitcut_status rung_find(struct ladder_report *l, const struct rung_input *x,
                                      struct fault *f);
 rung_find rung_contents, rung_operand, rung_lines, rung_tiles, rung_k, rung_growth,
-    rung_negative, rung_constant, rung_reading, rung_blocks;
+    rung_negative, rung_constant, rung_reading, rung_blocks, rung_zeros;
 
 #endif

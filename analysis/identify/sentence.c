@@ -26,12 +26,26 @@ const char *explain_fault(const struct explanation *e)
     return e->parts ? e->part[0].fault : NULL;
 }
 
+/* ", with the zero points 7 of A and -3 of B" */
+static void describe_zeros(char *text, const int32_t zero[2])
+{
+    const char *between =
+        zero[0] && zero[1] ? ", with the zero points " : ", with the zero point ";
+    for (int side = 0; side < 2; side++) {
+        if (!zero[side]) continue;
+        text_add(text, SENTENCE_MAX, "%s%d of %c", between, (int)zero[side],
+                 side ? 'B' : 'A');
+        between = " and ";
+    }
+}
+
 static void name_hypothesis(char *text, const struct explanation *e)
 {
     const struct verdict *v = &e->best;
     char changes[CHANGES_MAX];
     text_add(text, SENTENCE_MAX, "%s on %s", v->x.gemm.recipe->name,
              v->x.gemm.unit->name);
+    describe_zeros(text, e->space.zero);
     if (e->space.format != &formats[FORMAT_F32] &&
         (!problem_infers_format(&e->q) || v->stored))
         text_add(text, SENTENCE_MAX, ", rounded to %s", e->space.format->name);

@@ -60,15 +60,24 @@ static bool repeats(const struct bitcut_unit *u, const struct problem *q)
     return first != u;
 }
 
+/* Whether a unit multiplies operands such as A and B, and its sums become FP32: a unit of
+   integers only those that had its formats. */
+static bool multiplies(const struct bitcut_unit *u, const struct problem *q)
+{
+    if (u->c == &formats[FORMAT_S32]) return u->a == q->a.format && u->b == q->b.format;
+    return u->a == u->b &&
+           (u->c == &formats[FORMAT_F32] || u->c == &formats[FORMAT_F16] ||
+            u->c == &formats[FORMAT_BF16]);
+}
+
 /* The only unit; or units for FP32 GEMMs, the first of those that compute the same.
    `scaled`: also units with block scales. */
 static void add_units(struct list *l, const struct problem *q, bool scaled)
 {
     const struct bitcut_unit *const only = q->unit;
     for (const struct bitcut_unit *u = units; u->name && !only; u++)
-        if (u->a == u->b && may_be_of(u, q) && !repeats(u, q) && (!u->scale || scaled) &&
-            (u->c == &formats[FORMAT_F32] || u->c == &formats[FORMAT_F16] ||
-             u->c == &formats[FORMAT_BF16]))
+        if (multiplies(u, q) && may_be_of(u, q) && !repeats(u, q) &&
+            (!u->scale || scaled))
             list_add(l, &u);
     if (only) list_add(l, &only);
 }
@@ -315,6 +324,7 @@ struct space explain_space_of(const struct block *b)
                        .told = problem_is_told(q) ? &q->told : NULL,
                        .alpha = q->alpha,
                        .beta = q->beta,
+                       .zero = { q->zero[0], q->zero[1] },
                        .reads_c = q->c.at != NULL };
     for (size_t i = 0; i < b->rows * b->cols; i++)
         s.negative |= b->d[i] >> 31 && b->d[i] << 1 && !f32_is_nan(b->d[i]);

@@ -38,8 +38,8 @@ enum bitcut_status problem_tell(struct problem *q, const struct bitcut_gemm *g,
     if (gemm_has_zeros(g) || g->zero_d)
         return fault_set(
             f, BITCUT_BAD_ARGUMENT,
-            "explain takes zero points of A and B if A, B and D have integers, "
-            "and no zero point of D");
+            "explain takes no zero point of D, and zero points of A and B if "
+            "both have formats of integers");
     if (!gemm_is_extended(g) && !scaled) return epilogue_check_operands(g, f);
     q->steps_told = *g->epilogue || g->start;
     q->scaling_told = g->scaling != BITCUT_SCALING_EPILOGUE;
@@ -54,6 +54,27 @@ enum bitcut_status problem_tell(struct problem *q, const struct bitcut_gemm *g,
         (struct bitcut_matrix){ .at = NULL };
     told.sparsity = BITCUT_DENSE; /* q->a has the positions */
     q->told = told;
+    return BITCUT_OK;
+}
+
+enum bitcut_status problem_set_zeros(struct problem *q, int32_t zero_a, int32_t zero_b,
+                                     struct fault *f)
+{
+    enum { MOST = 1 << 22 }; /* elements less a zero point are FP32 values */
+    const bool integers = q->a.format && format_is_integer(q->a.format) && q->b.format &&
+                          format_is_integer(q->b.format);
+    if (!zero_a && !zero_b) return BITCUT_OK;
+    if (!integers || abs(zero_a) > MOST || abs(zero_b) > MOST)
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "zero points require A and B with formats of integers, and are at "
+            "most 2^22 if D has none");
+    if (q->a.kept)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "zero points cannot be combined with a sparse A");
+    matrix_subtract(&q->a, zero_a);
+    matrix_subtract(&q->b, zero_b);
+    q->zero[0] = zero_a, q->zero[1] = zero_b;
     return BITCUT_OK;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/gemm/matrix.h"
 
+#include "lib/number/bits.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +34,12 @@ void matrix_select(struct matrix *m, size_t i)
     if (i && each) memmove(m->at, m->at + i * each, each * sizeof *m->at);
     if (i && each && m->kept) memmove(m->kept, m->kept + i * (each / 2), each / 2);
     m->is_batch = false;
+}
+
+void matrix_subtract(struct matrix *m, int32_t zero)
+{
+    for (size_t i = 0; i < matrix_count(m) * m->rows * m->cols; i++)
+        m->at[i] = bits_of_float((float)(value_of_float(m->at[i]) - zero));
 }
 
 /* Set the number of elements of `bytes` bytes.  False if memory cannot hold them, or if

@@ -34,6 +34,10 @@ enum bitcut_status matrix_init(struct matrix *m, size_t rows, size_t cols,
                                struct fault *f);
 void matrix_clear(struct matrix *m);
 
+/* Subtract a zero point from integers of 8 bits, in all matrices of a batch, which is
+   exact for zero points from -2^22 to 2^22. */
+void matrix_subtract(struct matrix *m, int32_t zero);
+
 /* Write the transpose of rows x cols elements. */
 void matrix_transpose(uint32_t *to, const uint32_t *from, size_t rows, size_t cols);
 
