@@ -62,7 +62,9 @@ static void publish(struct statistic_problem *p, const char *line)
 START_TEST(gemms_are_found)
 {
     uint64_t state = test_seed();
-    for (size_t i = 0; i < sizeof gemms / sizeof *gemms; i++) {
+    enum { GEMMS = sizeof gemms / sizeof *gemms, MORE = 3 };
+    for (size_t t = 0; t < GEMMS + MORE; t++) {
+        const size_t i = t < GEMMS ? t : GEMMS - 1; /* the last finds most mistakes */
         struct statistic_problem p = { .effort = 1 };
         static struct statistic_answer r;
         struct fault f;
@@ -96,6 +98,20 @@ START_TEST(results_are_counted)
 }
 END_TEST
 
+START_TEST(work_is_limited)
+{
+    struct statistic_problem p = { .effort = 1e-4 };
+    static struct statistic_answer r;
+    struct fault f;
+    ck_assert(torch_draws(&p.a, &p.b, "A 6x16, B 16x6", 1, &f) == BITCUT_OK);
+    ck_assert(published_read(&p.published[STATISTIC_RMS], "12345"));
+    ck_assert(statistic_search(&r, &p, &f) == BITCUT_OK);
+    ck_assert(!r.found && !r.complete && r.tried > 0 && r.tried < 20 && r.named);
+    matrix_clear(&p.a);
+    matrix_clear(&p.b);
+}
+END_TEST
+
 START_TEST(problems_are_refused)
 {
     static struct statistic_answer r;
@@ -108,4 +124,4 @@ START_TEST(problems_are_refused)
 END_TEST
 
 TEST_MAIN("statistic_search", gemms_are_found, results_are_counted,
-          problems_are_refused)
+          work_is_limited, problems_are_refused)
