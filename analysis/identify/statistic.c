@@ -18,7 +18,8 @@ struct summand {
     int lanes; /* numbers in a vector of 32 bytes */
 };
 
-enum { LEVELS = 4, VECTORS = 4, LANES_MAX = 8 };
+/* PyTorch has longer levels from 2^20 rows on. */
+enum { LEVELS = 4, LEVEL_ROWS = 16, VECTORS = 4, LANES_MAX = 8 };
 
 static double f32(double x) { return double_of_f32(f32_of_double(x)); }
 
@@ -27,26 +28,18 @@ static double add(const struct summand *s, double x, double y)
     return s->single ? f32(x + y) : x + y;
 }
 
-/* The exponent of the number of rows that a level adds before the next level does. */
-static int level_power(size_t rows)
-{
-    int log = 0;
-    while (((size_t)1 << log) < rows) log++;
-    return log / LEVELS > 4 ? log / LEVELS : 4;
-}
-
 /* Add the sums of each level to the next one, where the number of rows so far is a
-   multiple of its length. */
+   multiple of its length, LEVEL_ROWS to the power of the level. */
 static void levels_carry(double sum[LEVELS][VECTORS * LANES_MAX], const struct summand *s,
-                         size_t rows, int power)
+                         size_t rows)
 {
-    const size_t mask = ((size_t)1 << power) - 1;
     for (int level = 1; level < LEVELS; level++) {
         for (int e = 0; e < VECTORS * s->lanes; e++) {
             sum[level][e] = add(s, sum[level][e], sum[level - 1][e]);
             sum[level - 1][e] = 0;
         }
-        if (rows & mask << level * power) break;
+        rows /= LEVEL_ROWS;
+        if (rows % LEVEL_ROWS) break;
     }
 }
 
@@ -57,11 +50,10 @@ static double torch_sum(const struct summand *s, const struct statistic_data *x)
     double sum[LEVELS][VECTORS * LANES_MAX] = { { 0 } }, total = 0;
     const size_t lanes = (size_t)s->lanes, width = VECTORS * lanes;
     const size_t vectors = x->count / lanes, rows = vectors / VECTORS;
-    const int power = level_power(rows);
     for (size_t i = 0; i < rows; i++) {
         for (size_t e = 0; e < width; e++)
             sum[0][e] = add(s, sum[0][e], s->at(x, i * width + e));
-        if ((i + 1) % ((size_t)1 << power) == 0) levels_carry(sum, s, i + 1, power);
+        if ((i + 1) % LEVEL_ROWS == 0) levels_carry(sum, s, i + 1);
     }
     for (int level = 1; level < LEVELS; level++)
         for (size_t e = 0; e < width; e++) sum[0][e] = add(s, sum[0][e], sum[level][e]);

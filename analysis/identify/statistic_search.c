@@ -403,22 +403,36 @@ static bool is_over(const struct search_state *s)
 struct ranked {
     const struct tried *t;
     double miss;
+    int cost;
+    bool again; /* a simpler one has the same D */
 };
 
+/* First those whose D is new; the nearest; of the same D the simplest. */
 static int compare_miss(const void *first, const void *second)
 {
     const struct ranked *const a = first, *const b = second;
+    if (a->again != b->again) return a->again - b->again;
     if (a->miss != b->miss) return a->miss < b->miss ? -1 : 1;
+    if (a->t->digest != b->t->digest) return a->t->digest < b->t->digest ? -1 : 1;
+    if (a->cost != b->cost) return a->cost - b->cost;
     return a->t < b->t ? -1 : a->t > b->t;
 }
 
-/* The positions of the hypotheses of a level, the nearest first.  NULL: no memory. */
+/* The hypotheses of a level, the nearest first, but those last whose D another one has.
+   NULL: no memory. */
 static struct ranked *nearest(const struct level *l, const struct whole *w)
 {
     struct ranked *const r = memory_allocate(l->count + 1, sizeof *r);
-    for (size_t i = 0; r && i < l->count; i++)
-        r[i] = (struct ranked){ .t = &l->at[i], .miss = miss_of(&l->at[i], w) };
-    if (r) qsort(r, l->count, sizeof *r, compare_miss);
+    for (size_t i = 0; r && i < l->count; i++) {
+        struct candidate x;
+        candidate_make(&x, &w->space, l->at[i].h);
+        r[i] = (struct ranked){ &l->at[i], miss_of(&l->at[i], w), split_cost(&x), false };
+    }
+    if (!r) return NULL;
+    qsort(r, l->count, sizeof *r, compare_miss);
+    for (size_t i = 1; i < l->count; i++)
+        r[i].again = r[i].t->ran && r[i].t->digest == r[i - 1].t->digest;
+    qsort(r, l->count, sizeof *r, compare_miss);
     return r;
 }
 

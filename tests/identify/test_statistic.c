@@ -4,8 +4,10 @@
 #include "analysis/identify/statistic.h"
 #include "emu/gemm.h"
 #include "lib/input/torch_draws.h"
+#include "lib/input/torch_random.h"
 #include "lib/io/json_lines.h"
 #include "lib/number/bits.h"
+#include "lib/number/hostfp.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -297,6 +299,49 @@ START_TEST(open_fields_are_counted)
 }
 END_TEST
 
+/* What PyTorch 1.13.0 (Debian 12, x86-64 with AVX2) printed of randn(n) - rand(n) after
+   manual_seed(n), in the order of `statistics`. */
+/* clang-format off */
+static const struct {
+    size_t n;
+    double value[STATISTICS];
+} printed[] = {
+    { 1, { 0.6320706009864807, 0.6320706009864807, 0.6320706009864807, 0.6613521575927734 } },
+    { 5, { 0.992504754082069, 1.273102045059204, -0.8371201753616333, 0.6675242781639099 } },
+    { 31, { 1.250383835222724, 3.1297671794891357, -0.5461685657501221, 2.1827335357666016 } },
+    { 33, { 0.93596444846312, 1.850955605506897, -0.47908639907836914, 1.5146373510360718 } },
+    { 100, { 1.2117381324665875, 3.3775908946990967, -0.6073713898658752, 3.189648389816284 } },
+    { 1000, { 1.148198473447673, 3.9685239791870117, -0.47606390714645386, 3.9949018955230713 } },
+    { 8229, { 1.1653264841595896, 4.713643550872803, -0.5084693431854248, 4.018075466156006 } },
+    { 32767, { 1.1582796954986558, 4.83391809463501, -0.5061822533607483, 4.3135528564453125 } },
+};
+/* clang-format on */
+
+START_TEST(sums_have_the_order_of_pytorch)
+{
+    for (size_t i = 0; i < sizeof printed / sizeof *printed; i++) {
+        const size_t n = printed[i].n;
+        uint32_t *const d = malloc(2 * n * sizeof *d);
+        double value[STATISTICS];
+        struct torch_generator g;
+        struct hostfp saved;
+        hostfp_enter(&saved);
+        torch_seed(&g, n);
+        torch_randn(d, n, &g);
+        torch_rand(d + n, n, &g);
+        hostfp_leave(&saved);
+        statistics_of(value, &(struct statistic_data){ d, d + n, n });
+        for (int s = 0; s < STATISTICS; s++)
+            ck_assert_msg(value[s] == printed[i].value[s], "%s of %zu: %.17g, not %.17g",
+                          statistics[s].name, n, value[s], printed[i].value[s]);
+        d[n / 2] = 0x7fc00000;
+        statistics_of(value, &(struct statistic_data){ d, d + n, n });
+        for (int s = 0; s < STATISTICS; s++) ck_assert(isnan(value[s]));
+        free(d);
+    }
+}
+END_TEST
+
 START_TEST(numbers_that_are_read)
 {
     static const char *const wrong[] = { "", "-", ".", "1e", "1e+", "0x1", "nan", "1 ",
@@ -314,4 +359,5 @@ START_TEST(numbers_that_are_read)
 END_TEST
 
 TEST_MAIN("statistic", every_printed_digit_is_given, a_changed_digit_is_noticed,
-          other_roundings_miss, open_fields_are_counted, numbers_that_are_read)
+          other_roundings_miss, open_fields_are_counted,
+          sums_have_the_order_of_pytorch, numbers_that_are_read)

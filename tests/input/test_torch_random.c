@@ -60,6 +60,11 @@ static const struct sequence {
             { RANDN, 2, { 0x3ef7c50e, 0x3ec44ddb } } } },
     /* randint(-8, 9) */
     { 13, { { RANDINT, 6, { 0, 0, 0x40000000, 0xc0c00000, 0x40e00000, 0x41000000 } } } },
+    /* a uniform number that is 0: both zeros are positive */
+    { 5528393, { { RANDN, 16,
+      { 0x00000000, 0x3f3f3832, 0x3f8c7b38, 0xbf143e88, 0xbf8e42c0, 0x3fc37756, 0xbf1edede,
+        0xbf5083cd, 0x00000000, 0xbf0415b5, 0xbdc88389, 0xbec8a35b, 0xbe95ccba, 0x3f970b45,
+        0x3f77a3fd, 0xbf022b66 } } } },
     { 3, { { RANDN, 16,
       { 0xbd9cf7af, 0x3eb84264, 0xbf483241, 0x3d927d22, 0x3f2a32ea, 0xbe92d4de, 0x3fcf6e35,
         0xbfcc60ee, 0xbd53af6b, 0xbe9ca8d9, 0x3e7e773e, 0xbe63e6fd, 0x3f69c453, 0x3e513ecc,
