@@ -375,17 +375,36 @@ static bool is_nearer(const struct diagnosing *x, const struct guess *g)
             guess_total(&x->e, plain) > guess_total(&x->e, g) + much);
 }
 
-/* The largest error from the exact result of the outputs that are near a guess, in u
-   |A||B|. */
-static double largest_error(const struct residuals *e, const double *exact,
+/* The largest error from a result of the outputs that are near a guess, in u |A||B|. */
+static double largest_error(const struct residuals *e, const double *error,
                             const struct guess *g)
 {
     double largest = 0;
     for (size_t at = 0; at < e->outputs; at++)
         if (!isnan(e->level[at]) && e->size[at] > 0 &&
             !diagnosis_place_is_outside(e, g, at))
-            largest = larger_double(largest, fabs(exact[at]) / e->size[at]);
+            largest = larger_double(largest, fabs(error[at]) / e->size[at]);
     return ldexp(largest, 24);
+}
+
+/* Whether rounded operands, or parts, make D clearly likelier than the exact result. */
+static bool is_likelier(const struct diagnosing *x, const struct guess *g,
+                        const struct guess *exact)
+{
+    static const double much = 20;
+    return g->parts || guess_total(&x->e, exact) > guess_total(&x->e, g) + much;
+}
+
+/* From what other outputs are not far. */
+static void set_look(struct diagnosis *to, const struct diagnosing *x,
+                     const struct guess *g, const struct guess *exact)
+{
+    const struct arithmetic *const a = &x->e.arithmetics.at[g->arithmetic];
+    const bool rounded = to->level == DIAGNOSIS_OPERANDS && a->kind == ARITHMETIC_ROUNDED;
+    to->largest = largest_error(&x->e, rounded ? g->rest : exact->rest, g);
+    if (!rounded) return;
+    to->format = a->x.plan.split_a.part[0].format;
+    to->rounding = a->x.plan.split_a.part[0].rounding;
 }
 
 static void conclude(struct diagnosis *to, struct diagnosing *x)
@@ -397,7 +416,6 @@ static void conclude(struct diagnosis *to, struct diagnosing *x)
                               .outputs = x->e.finite,
                               .agreeing = x->e.rounding.agreeing,
                               .before = residuals_median(&x->e, exact.rest, 0),
-                              .largest = largest_error(&x->e, exact.rest, g),
                               .after = residuals_median(&x->e, g->rest, g->cut),
                               .limit = level_of(&x->e),
                               .toward_zero = g->cut };
@@ -405,8 +423,10 @@ static void conclude(struct diagnosis *to, struct diagnosing *x)
         to->level = DIAGNOSIS_ROUNDING;
         to->after = to->before;
         to->toward_zero = exact.cut;
-    } else if ((is_at_level(x, g) || is_nearly_all(x, g)) && is_nearer(x, g))
+    } else if ((is_at_level(x, g) || is_nearly_all(x, g)) && is_nearer(x, g) &&
+               is_likelier(x, g, &exact))
         diagnosis_name(to, &x->e, g, &x->best, &x->plain);
+    set_look(to, x, g, &exact);
     free(exact.rest);
     const struct guess *const plain = cheapest(x, &x->plain);
     if (to->level != DIAGNOSIS_UNEXPLAINED) short_sums_add_store(to, &x->e);

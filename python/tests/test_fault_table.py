@@ -63,6 +63,7 @@ low-rz             | clean, operands |
 low-rna            | clean, operands |
 high-saturates     | clean, operands |
 low-nan-zeroed     | low parts not finite zeroed, rounding |
+low-nan-zeroed     | operands | overflow
 high-via-bf16      | high parts through another format | bf16
 low-via-bf16       | low parts through another format | bf16
 low-not-scaled     | low parts not scaled, epilogue scale twice |
