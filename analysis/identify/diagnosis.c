@@ -375,18 +375,6 @@ static bool is_nearer(const struct diagnosing *x, const struct guess *g)
             guess_total(&x->e, plain) > guess_total(&x->e, g) + much);
 }
 
-/* The largest error from a result of the outputs that are near a guess, in u |A||B|. */
-static double largest_error(const struct residuals *e, const double *error,
-                            const struct guess *g)
-{
-    double largest = 0;
-    for (size_t at = 0; at < e->outputs; at++)
-        if (!isnan(e->level[at]) && e->size[at] > 0 &&
-            !diagnosis_place_is_outside(e, g, at))
-            largest = larger_double(largest, fabs(error[at]) / e->size[at]);
-    return ldexp(largest, 24);
-}
-
 /* Whether rounded operands, or parts, make D clearly likelier than the exact result. */
 static bool is_likelier(const struct diagnosing *x, const struct guess *g,
                         const struct guess *exact)
@@ -401,7 +389,7 @@ static void set_look(struct diagnosis *to, const struct diagnosing *x,
 {
     const struct arithmetic *const a = &x->e.arithmetics.at[g->arithmetic];
     const bool rounded = to->level == DIAGNOSIS_OPERANDS && a->kind == ARITHMETIC_ROUNDED;
-    to->largest = largest_error(&x->e, rounded ? g->rest : exact->rest, g);
+    to->largest = diagnosis_place_largest(&x->e, rounded ? g->rest : exact->rest, g);
     if (!rounded) return;
     to->format = a->x.plan.split_a.part[0].format;
     to->rounding = a->x.plan.split_a.part[0].rounding;
