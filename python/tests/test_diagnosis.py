@@ -134,6 +134,31 @@ class Diagnosis(unittest.TestCase):
             high = (high + product(high_a[:, k], high_b[k], self.draw)).astype("f2")
         self.names(high.astype("f4") + low * numpy.float32(2**-11), "accumulator short", "sums are rounded to f16")
 
+    def test_parts_short(self):
+        """Many partial sums of the high parts are rounded to f16, and added in FP32."""
+        (high_a, high_b), (low_a, low_b) = self.parts()
+        d = (product(high_a, low_b, self.draw) + product(low_a, high_b, self.draw)) * numpy.float32(2**-11)
+        for first in range(0, self.k, 16):
+            k = slice(first, first + 16)
+            d += product(high_a[:, k], high_b[k], self.draw).astype("f2").astype("f4")
+        self.names(d, "partial sums short", "partial sums are rounded to f16")
+
+    def test_findings(self):
+        """A fault that explains all of D comes before findings that nearly do."""
+        c, rows = self.normal(self.m, self.n), numpy.arange(self.m) ^ 8
+        rows[rows >= self.m] = numpy.arange(self.m)[rows >= self.m]
+        d = product(self.a[rows], self.b, self.draw) + c
+        self.names(d, "wrong rows or columns", "row i xor 8", c=c)
+        d = product(self.a, self.b, self.draw) + c
+        d[:, numpy.arange(self.n) // 8 % 4 == 1] *= -1
+        self.names(d.astype("f2"), "result negated", "the result has the wrong sign", c=c)
+
+    def test_stored_twice(self):
+        """Results are cut to bf16 and then stored in f16."""
+        d = product(self.a, self.b, self.draw)
+        d = (d.view("u4") & numpy.uint32(0xffff0000)).view("f4")
+        self.names(d.astype("f2"), "store truncated", r"rounded to bf16 \(rz\)")
+
     def test_stale_k(self):
         """Every third k has the operands of the k before."""
         k = numpy.arange(self.k)

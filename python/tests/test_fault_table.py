@@ -109,6 +109,7 @@ start-nonzero      | accumulator not cleared, bias | 0.1
 start-tiny         | accumulator not cleared, bias | 0.00
 start-warp         | accumulator not cleared, bias | 2.7
 accumulate-f16     | accumulator short, clean | f16
+accumulate-f16     | partial sums short | f16
 accumulate-bf16    | accumulator short | bf16
 accumulate-tf32    | accumulator rounding |
 accumulate-tf32    | accumulator short | tf32
