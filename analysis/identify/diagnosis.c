@@ -375,12 +375,14 @@ static bool is_nearer(const struct diagnosing *x, const struct guess *g)
             guess_total(&x->e, plain) > guess_total(&x->e, g) + much);
 }
 
-/* Whether rounded operands, or parts, make D clearly likelier than the exact result. */
-static bool is_likelier(const struct diagnosing *x, const struct guess *g,
-                        const struct guess *exact)
+/* Whether the exact result is as near as rounded operands, or parts, which truncated sums
+   bring to the level. */
+static bool is_as_near(const struct diagnosing *x, const struct guess *exact,
+                       const struct guess *g)
 {
-    static const double much = 20;
-    return g->parts || guess_total(&x->e, exact) > guess_total(&x->e, g) + much;
+    static const double clearly = 1.25, much = 20;
+    return !g->parts && is_at_level(x, g) && exact->spread < clearly * g->spread &&
+           guess_total(&x->e, exact) < guess_total(&x->e, g) + much;
 }
 
 /* From what other outputs are not far. */
@@ -407,12 +409,11 @@ static void conclude(struct diagnosis *to, struct diagnosing *x)
                               .after = residuals_median(&x->e, g->rest, g->cut),
                               .limit = level_of(&x->e),
                               .toward_zero = g->cut };
-    if (!g->parts && is_at_level(x, &exact)) {
+    if ((!g->parts && is_at_level(x, &exact)) || is_as_near(x, &exact, g)) {
         to->level = DIAGNOSIS_ROUNDING;
         to->after = to->before;
         to->toward_zero = exact.cut;
-    } else if ((is_at_level(x, g) || is_nearly_all(x, g)) && is_nearer(x, g) &&
-               is_likelier(x, g, &exact))
+    } else if ((is_at_level(x, g) || is_nearly_all(x, g)) && is_nearer(x, g))
         diagnosis_name(to, &x->e, g, &x->best, &x->plain);
     set_look(to, x, g, &exact);
     free(exact.rest);

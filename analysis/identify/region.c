@@ -307,13 +307,32 @@ struct far {
     struct box box;     /* of the outputs beyond the limit, whose number is box.differ */
 };
 
-/* A limit for everything, and one for distances that most others are far below. */
-static double limit_of(double *distance, size_t count, bool to_nearest)
+/* How far rounding errors go. */
+struct rounding_limit {
+    double sum;  /* level of the errors of sums, relative to |A||B| */
+    double most; /* levels that no rounding error reaches */
+};
+
+/* Sums are truncated, unless the hypothesis gives so many outputs that its unit is right,
+   which rounds to nearest. */
+static struct rounding_limit limit_of(const struct rounding_level *l,
+                                      const struct explanation *e)
+{
+    static const double levels = 8, to_nearest = 12, most_of_d = 0.6;
+    const size_t same = e->answer.compared - e->answer.differ;
+    if (e->best.x.unit.rounding.direction == TO_NEAREST_EVEN &&
+        (double)same > most_of_d * (double)e->answer.compared)
+        return (struct rounding_limit){ l->nearest, to_nearest };
+    return (struct rounding_limit){ hypot(l->nearest, l->toward_zero), levels };
+}
+
+/* A smaller limit if most distances are far below it, but not below a level. */
+static double limit_by_others(double most, double *distance, size_t count)
 {
     enum { MANY = 48 };
-    static const double medians = 12, levels = 8, levels_to_nearest = 12;
-    const double most = to_nearest ? levels_to_nearest : levels;
-    return count < MANY ? most : fmin(most, medians * doubles_median(distance, count));
+    static const double medians = 12;
+    return count < MANY ? most
+                        : fmin(most, fmax(1, medians * doubles_median(distance, count)));
 }
 
 /* The distance of output `at` of a block; 0: it has the bits of the hypothesis. */
@@ -340,7 +359,7 @@ static void include(struct box *box, size_t row, size_t col)
 }
 
 static enum bitcut_status find_far(struct far *far, const struct whole *w,
-                                   const struct block *b, const struct candidate *x,
+                                   const struct block *b, const struct explanation *e,
                                    uint64_t seed, struct fault *f)
 {
     const size_t outputs = b->rows * b->cols;
@@ -350,16 +369,15 @@ static enum bitcut_status find_far(struct far *far, const struct whole *w,
                                                                        t + outputs;
     if (!t) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for distances");
     const enum bitcut_status status = rounding_level_find(&l, b, seed, f);
-    const bool to_nearest = x->unit.rounding.direction == TO_NEAREST_EVEN;
-    const double sum = to_nearest ? l.nearest : hypot(l.nearest, l.toward_zero);
+    const struct rounding_limit limit = limit_of(&l, e);
     *far = (struct far){ .most = 0 };
     for (size_t at = 0; at < outputs && status == BITCUT_OK; at++) {
-        t[at] = distance_of(w, b, at, x, sum);
+        t[at] = distance_of(w, b, at, &e->best.x, limit.sum);
         if (t[at] > 0) some[count++] = t[at];
         far->most = larger_double(far->most, t[at]);
     }
     if (status == BITCUT_OK) {
-        far->limit = limit_of(some, count, to_nearest);
+        far->limit = limit_by_others(limit.most, some, count);
         for (size_t at = 0; at < outputs; at++)
             if (t[at] > far->limit)
                 include(&far->box, b->row[at / b->cols], b->col[at % b->cols]);
@@ -419,7 +437,7 @@ static enum bitcut_status look_at_far(struct far *far, const struct whole *w,
                  cols = take_farthest(col, w, box, false);
     enum bitcut_status status = block_take(&b, &e->q, row, rows, col, cols, f);
     if (status != BITCUT_OK) return status;
-    status = find_far(far, w, &b, &e->best.x, seed, f);
+    status = find_far(far, w, &b, e, seed, f);
     block_clear(&b);
     return status;
 }
