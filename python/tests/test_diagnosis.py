@@ -195,7 +195,7 @@ class Diagnosis(unittest.TestCase):
     def test_one_output_of_rounded(self):
         """The same of rounded operands, whose roundings are much larger."""
         rounded = (self.a.astype("f2").astype("f4"), self.b.astype("f2").astype("f4"))
-        d, where = self.off(product(*rounded, self.draw), 40)
+        d, where = self.off(product(*rounded, self.draw), 12)
         found = self.explain(d)
         self.assertEqual(found.diagnosis, "unexplained", f"seed {SEED}: {found}")
         self.assertRegex(str(found), where, f"seed {SEED}")
@@ -209,6 +209,28 @@ class Diagnosis(unittest.TestCase):
         found = self.explain(d)
         self.assertEqual(found.diagnosis, "unexplained", f"seed {SEED}: {where}: {found}")
         self.assertRegex(str(found), where, f"seed {SEED}")
+
+    def test_one_output_of_many(self):
+        """The same in a wide D, of which a sample has few columns."""
+        self.m, self.n = 24, 300
+        self.a, self.b = self.normal(self.m, self.k), self.normal(self.k, self.n)
+        d = bitcut.gemm(self.a, self.b, recipe="fp32", unit="fma/f32").d.copy()
+        d[16:] = chain(self.a[16:], self.b, self.draw)
+        d[20, 299] += numpy.abs(self.a[20]) @ numpy.abs(self.b[:, 299]) * numpy.float32(2**-19)
+        found = self.explain(d)
+        self.assertEqual(found.diagnosis, "unexplained", f"seed {SEED}: {found}")
+        self.assertRegex(str(found), r"row 20, column 299\b", f"seed {SEED}")
+
+    def test_not_masked(self):
+        """Rows of A are read beyond their end; what follows the last row is unknown."""
+        self.k = self.k // 16 * 16 + int(self.draw.integers(1, 16))
+        pad, unit = -self.k % 16, "hopper/mma.m16n8k16.f32.f16"
+        a, b = (self.normal(*size).astype("f2").astype("f4") for size in ((self.m, self.k), (self.k, self.n)))
+        after = numpy.append(a[1:, :pad], self.normal(1, pad).astype("f2").astype("f4"), axis=0)
+        d = bitcut.gemm(numpy.append(a, after, axis=1), numpy.append(b, b[-1:].repeat(pad, axis=0), axis=0),
+                        recipe="plain", unit=unit).d
+        found = bitcut.explain(d, a, b, recipe="plain", unit=unit, effort=EFFORT)
+        self.assertEqual(found.fault, "not masked", f"seed {SEED}: {found}")
 
     def test_overflow(self):
         """An element overflows in f16: its outputs are infinite or NaN, or it is saturated."""
