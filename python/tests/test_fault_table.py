@@ -101,6 +101,7 @@ k-last-step-lost   | k lost |
 k-partial-lost     | k lost |
 k-step-lost        | k lost |
 k-step-twice       | k twice |
+k-step-twice       | slices overlap | each slice after the first begins
 k-warp-late        | k lost | row
 k-tile-short       | k lost | row
 stage-stale        | k stale |
