@@ -365,24 +365,22 @@ static enum bitcut_status find_far(struct far *far, const struct whole *w,
     const size_t outputs = b->rows * b->cols;
     struct rounding_level l = { 0 };
     size_t count = 0;
-    double *const t = memory_allocate(2 * outputs + 1, sizeof *t), *const some =
-                                                                       t + outputs;
+    double *const t = memory_allocate(2 * outputs + 1, sizeof *t);
     if (!t) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for distances");
+    double *const some = t + outputs;
     const enum bitcut_status status = rounding_level_find(&l, b, seed, f);
     const struct rounding_limit limit = limit_of(&l, e);
-    *far = (struct far){ .most = 0 };
+    *far = (struct far){ .limit = limit.most };
     for (size_t at = 0; at < outputs && status == BITCUT_OK; at++) {
         t[at] = distance_of(w, b, at, &e->best.x, limit.sum);
         if (t[at] > 0) some[count++] = t[at];
         far->most = larger_double(far->most, t[at]);
     }
-    if (status == BITCUT_OK) {
-        far->limit = limit_by_others(limit.most, some, count);
-        for (size_t at = 0; at < outputs; at++)
-            if (t[at] > far->limit)
-                include(&far->box, b->row[at / b->cols], b->col[at % b->cols]);
-        rounding_level_clear(&l);
-    }
+    if (status == BITCUT_OK) far->limit = limit_by_others(limit.most, some, count);
+    for (size_t at = 0; at < outputs && status == BITCUT_OK; at++)
+        if (t[at] > far->limit)
+            include(&far->box, b->row[at / b->cols], b->col[at % b->cols]);
+    rounding_level_clear(&l);
     free(t);
     return status;
 }
