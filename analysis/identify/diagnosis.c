@@ -363,16 +363,17 @@ static const struct guess *of_most(const struct diagnosing *x)
     return NULL;
 }
 
-/* Whether faults bring D clearly nearer, or some outputs of it, or the few outputs that
-   no rounding explains. */
+/* Whether faults bring D clearly nearer; or some outputs of it, or the few outputs that
+   no rounding explains, without being farther from the others. */
 static bool is_nearer(const struct diagnosing *x, const struct guess *g)
 {
-    static const double clearly = 1.25, some = 0.02, much = 20;
+    static const double clearly = 1.25, nearly = 1.1, some = 0.02, much = 20;
     const struct guess *const plain = cheapest(x, &x->plain);
-    return !g->parts || !plain || plain->spread >= clearly * g->spread ||
-           plain->outside > g->outside + some ||
-           (is_at_level(x, g) && !is_at_level(x, plain) &&
-            guess_total(&x->e, plain) > guess_total(&x->e, g) + much);
+    if (!g->parts || !plain || plain->spread >= clearly * g->spread) return true;
+    return g->spread < nearly * plain->spread &&
+           (plain->outside > g->outside + some ||
+            (is_at_level(x, g) && !is_at_level(x, plain) &&
+             guess_total(&x->e, plain) > guess_total(&x->e, g) + much));
 }
 
 /* Whether the exact result is as near as rounded operands, or parts, which truncated sums
@@ -437,7 +438,7 @@ static void diagnose(struct diagnosing *x)
         without_fault(x);
     }
     if (!x->failed) guesses_find_start(&x->e, &x->plain);
-    if (!x->failed && !guesses_find_larger(&x->e, &x->plain)) x->failed = true;
+    x->failed |= !x->failed && !x->masked && !guesses_find_larger(&x->e, &x->plain);
     if (!x->failed) one_fault(x);
     if (!is_done(x)) port(x);
     for (int parts = 1; parts < GUESS_FAULTS_MAX && !is_done(x) && !of_most(x); parts++) {

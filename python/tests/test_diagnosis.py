@@ -107,6 +107,12 @@ class Diagnosis(unittest.TestCase):
         named = float(re.search(r"1 \+ (\S+) times", str(found))[1])
         self.assertLess(abs(named / by - 1), 0.25, f"seed {SEED}: {found}")
 
+    def test_stuck(self):
+        """A bit that is always set makes results larger in the mean, but not all of them."""
+        d = chain(self.a, self.b, self.draw)
+        found = self.explain((d.view("u4") | numpy.uint32(8)).view("f4"))
+        self.assertNotEqual(found.diagnosis, "fault", f"seed {SEED}: {found}")
+
     def parts(self):
         """The high and the low parts of A and of B, in f16 with a scale of 2^11."""
         highs = [x.astype("f2").astype("f4") for x in (self.a, self.b)]

@@ -155,6 +155,7 @@ b-columns-swapped  | wrong rows or columns, columns moved, moved |
 a-next-row         | wrong rows or columns, rows moved |
 b-next-column      | wrong rows or columns, columns moved |
 b-half-fragment    | wrong rows or columns, columns moved |
+b-half-fragment    | moved | columns further
 b-stale-lanes      | stale rows or columns |
 a-step-stale       | k of A stale |
 b-step-stale       | k of B stale |
