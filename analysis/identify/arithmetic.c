@@ -20,6 +20,7 @@ static const struct {
     { ROUND_RN, "to nearest" },
     { ROUND_RZ, "toward zero" },
     { ROUND_RNA, "to nearest, ties away from zero" },
+    { ROUND_RN_SAT, "to nearest, and what overflows to the largest number" },
 };
 
 enum {
@@ -59,14 +60,35 @@ static void add(struct arithmetics *to, enum arithmetic_kind kind,
     to->at[to->count++] = (struct arithmetic){ .kind = kind, .x = *x };
 }
 
-static void add_rounded(struct arithmetics *to, const struct candidate *exact,
-                        enum arithmetic_kind kind)
+/* The largest magnitude of an operand. */
+static uint32_t largest_in(const struct matrix *x)
 {
+    uint32_t most = 0;
+    for (size_t i = 0; i < x->rows * x->cols; i++)
+        if ((x->at[i] & 0x7fffffff) > most) most = x->at[i] & 0x7fffffff;
+    return most;
+}
+
+/* Whether a rule is tried: saturation only for both operands, and if it changes some. */
+static bool is_tried(size_t rule, size_t format, enum arithmetic_kind kind,
+                     uint32_t largest)
+{
+    return rules[rule].rounding != ROUND_RN_SAT ||
+           (kind == ARITHMETIC_ROUNDED &&
+            value_of_float(largest) >
+                format_largest_value(&formats[rounded_formats[format]]));
+}
+
+static void add_rounded(struct arithmetics *to, const struct candidate *exact,
+                        const struct problem *q, enum arithmetic_kind kind)
+{
+    const uint32_t a = largest_in(&q->a), b = largest_in(&q->b);
     const int first = kind == ARITHMETIC_ROUNDED ? 3 : 1, last = 3;
     for (size_t f = 0; f < ROUNDED_FORMATS; f++)
         for (size_t r = 0; r < RULES; r++)
             for (int both = first; both <= last - (kind == ARITHMETIC_ONE); both++) {
                 struct candidate x = *exact;
+                if (!is_tried(r, f, kind, a > b ? a : b)) continue;
                 const struct split_part part = { &formats[rounded_formats[f]],
                                                  &roundings[rules[r].rounding], 0,
                                                  false };
@@ -163,15 +185,6 @@ static bool make_sums(struct arithmetic *a, const struct block *b)
 
 /* --- quantized operands ----------------------------------------------------------- */
 
-/* The largest magnitude of an operand. */
-static uint32_t largest_in(const struct matrix *x)
-{
-    uint32_t most = 0;
-    for (size_t i = 0; i < x->rows * x->cols; i++)
-        if ((x->at[i] & 0x7fffffff) > most) most = x->at[i] & 0x7fffffff;
-    return most;
-}
-
 /* The values for which the quantized elements of `lines` lines stand.  One more line has
    the largest magnitude of the operand, on which the scale of the matrix depends.
    BITCUT_BAD_ARGUMENT: an element is not finite. */
@@ -258,11 +271,11 @@ enum bitcut_status arithmetics_make(struct arithmetics *to, const struct space *
     if (!whole(&exact, s))
         return fault_set(f, BITCUT_UNSUPPORTED, "no unit multiplies FP32 numbers");
     add(to, ARITHMETIC_EXACT, &exact);
-    add_rounded(to, &exact, ARITHMETIC_ROUNDED);
+    add_rounded(to, &exact, b->q, ARITHMETIC_ROUNDED);
     add_recipes(to, s, b->q, ARITHMETIC_SPLIT);
     add_recipes(to, s, b->q, ARITHMETIC_OTHER);
     add_roundings(to, s, b->q);
-    add_rounded(to, &exact, ARITHMETIC_ONE);
+    add_rounded(to, &exact, b->q, ARITHMETIC_ONE);
     for (size_t i = 0; i < to->count && made; i++) made = make_sums(&to->at[i], b);
     if (made && add_quantized(to, &exact, b)) return BITCUT_OK;
     arithmetics_clear(to);

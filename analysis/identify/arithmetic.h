@@ -24,7 +24,7 @@ struct arithmetic {
     struct part_sums sums; /* of all outputs of a block, for all pairs of parts */
 };
 
-enum { ARITHMETICS_MAX = 192 };
+enum { ARITHMETICS_MAX = 200 };
 
 struct arithmetics {
     struct arithmetic at[ARITHMETICS_MAX];

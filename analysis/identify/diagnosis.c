@@ -363,29 +363,39 @@ static const struct guess *of_most(const struct diagnosing *x)
     return NULL;
 }
 
-/* Whether faults bring D clearly nearer, or some outputs of it, or the few outputs that
-   no rounding explains. */
+/* Whether faults bring D clearly nearer; or some outputs of it, or the few outputs that
+   no rounding explains, without being farther from the others. */
 static bool is_nearer(const struct diagnosing *x, const struct guess *g)
 {
-    static const double clearly = 1.25, some = 0.02, much = 20;
+    static const double clearly = 1.25, nearly = 1.1, some = 0.02, much = 20;
     const struct guess *const plain = cheapest(x, &x->plain);
-    return !g->parts || !plain || plain->spread >= clearly * g->spread ||
-           plain->outside > g->outside + some ||
-           (is_at_level(x, g) && !is_at_level(x, plain) &&
-            guess_total(&x->e, plain) > guess_total(&x->e, g) + much);
+    if (!g->parts || !plain || plain->spread >= clearly * g->spread) return true;
+    return g->spread < nearly * plain->spread &&
+           (plain->outside > g->outside + some ||
+            (is_at_level(x, g) && !is_at_level(x, plain) &&
+             guess_total(&x->e, plain) > guess_total(&x->e, g) + much));
 }
 
-/* The largest error from the exact result of the outputs that are near a guess, in u
-   |A||B|. */
-static double largest_error(const struct residuals *e, const double *exact,
-                            const struct guess *g)
+/* Whether the exact result is as near as rounded operands, or parts, which truncated sums
+   bring to the level. */
+static bool is_as_near(const struct diagnosing *x, const struct guess *exact,
+                       const struct guess *g)
 {
-    double largest = 0;
-    for (size_t at = 0; at < e->outputs; at++)
-        if (!isnan(e->level[at]) && e->size[at] > 0 &&
-            !diagnosis_place_is_outside(e, g, at))
-            largest = larger_double(largest, fabs(exact[at]) / e->size[at]);
-    return ldexp(largest, 24);
+    static const double clearly = 1.25, much = 20;
+    return !g->parts && is_at_level(x, g) && exact->spread < clearly * g->spread &&
+           guess_total(&x->e, exact) < guess_total(&x->e, g) + much;
+}
+
+/* From what other outputs are not far. */
+static void set_look(struct diagnosis *to, const struct diagnosing *x,
+                     const struct guess *g, const struct guess *exact)
+{
+    const struct arithmetic *const a = &x->e.arithmetics.at[g->arithmetic];
+    const bool rounded = to->level == DIAGNOSIS_OPERANDS && a->kind == ARITHMETIC_ROUNDED;
+    to->largest = diagnosis_place_largest(&x->e, rounded ? g->rest : exact->rest, g);
+    if (!rounded) return;
+    to->format = a->x.plan.split_a.part[0].format;
+    to->rounding = a->x.plan.split_a.part[0].rounding;
 }
 
 static void conclude(struct diagnosis *to, struct diagnosing *x)
@@ -397,16 +407,16 @@ static void conclude(struct diagnosis *to, struct diagnosing *x)
                               .outputs = x->e.finite,
                               .agreeing = x->e.rounding.agreeing,
                               .before = residuals_median(&x->e, exact.rest, 0),
-                              .largest = largest_error(&x->e, exact.rest, g),
                               .after = residuals_median(&x->e, g->rest, g->cut),
                               .limit = level_of(&x->e),
                               .toward_zero = g->cut };
-    if (!g->parts && is_at_level(x, &exact)) {
+    if ((!g->parts && is_at_level(x, &exact)) || is_as_near(x, &exact, g)) {
         to->level = DIAGNOSIS_ROUNDING;
         to->after = to->before;
         to->toward_zero = exact.cut;
     } else if ((is_at_level(x, g) || is_nearly_all(x, g)) && is_nearer(x, g))
         diagnosis_name(to, &x->e, g, &x->best, &x->plain);
+    set_look(to, x, g, &exact);
     free(exact.rest);
     const struct guess *const plain = cheapest(x, &x->plain);
     if (to->level != DIAGNOSIS_UNEXPLAINED) short_sums_add_store(to, &x->e);
@@ -428,7 +438,7 @@ static void diagnose(struct diagnosing *x)
         without_fault(x);
     }
     if (!x->failed) guesses_find_start(&x->e, &x->plain);
-    if (!x->failed && !guesses_find_larger(&x->e, &x->plain)) x->failed = true;
+    x->failed |= !x->failed && !x->masked && !guesses_find_larger(&x->e, &x->plain);
     if (!x->failed) one_fault(x);
     if (!is_done(x)) port(x);
     for (int parts = 1; parts < GUESS_FAULTS_MAX && !is_done(x) && !of_most(x); parts++) {

@@ -42,8 +42,11 @@ struct diagnosis {
     enum diagnosis_level level;
     size_t outputs;       /* of the sample that are finite                            */
     double before, after; /* of D from the exact result; from the same with the effects */
-    double largest;       /* error of D from the exact result in outputs of the sample
-                             that are right                                           */
+    /* both operands are rounded so; NULL: they are not */
+    const struct bitcut_format *format;
+    const struct bitcut_rounding *rounding;
+    double largest;       /* error of D from the exact result, of operands so rounded, in
+                             outputs of the sample that are right                     */
     double limit;         /* largest error of a correct kernel in this median         */
     double agreeing;      /* share of outputs on which two correct orders agree       */
     double toward_zero;   /* size of the bias toward zero, as a share of that of a chain

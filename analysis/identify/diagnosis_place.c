@@ -16,6 +16,17 @@ bool diagnosis_place_is_outside(const struct residuals *e, const struct guess *g
            !(fabs(g->rest[at] - g->cut * e->cut[at]) < OUTSIDE * e->level[at]);
 }
 
+double diagnosis_place_largest(const struct residuals *e, const double *error,
+                               const struct guess *g)
+{
+    double largest = 0;
+    for (size_t at = 0; at < e->outputs; at++)
+        if (!isnan(e->level[at]) && e->size[at] > 0 &&
+            !diagnosis_place_is_outside(e, g, at))
+            largest = larger_double(largest, fabs(error[at]) / e->size[at]);
+    return ldexp(largest, 24);
+}
+
 /* --- the region ------------------------------------------------------------------- */
 
 void diagnosis_place_region(struct diagnosed_place *to, const struct block *b,

@@ -38,4 +38,9 @@ void diagnosis_place_describe(char *text, size_t size, const struct diagnosed_pl
 void diagnosis_place_describe_region(char *text, size_t size,
                                      const struct diagnosed_place *p);
 
+/* The largest error from a result of the outputs that are not outside a guess, in u
+   |A||B|. */
+double diagnosis_place_largest(const struct residuals *e, const double *error,
+                               const struct guess *g);
+
 #endif

@@ -201,8 +201,9 @@ static void drop_nearest(struct explanation *e)
     for (size_t i = 0; i < RECIPES_MAX; i++) e->distance[i] = INFINITY;
 }
 
-/* The outputs that the nearest hypothesis does not give are unexplained: a fault that
-   most of D hides, as a short format does, may explain all of D. */
+/* A fault may explain all of D, if the outputs that the nearest hypothesis does not give
+   are unexplained, as if a short format hides the fault in most outputs; or if the
+   findings of the ladder, which are nearer than D without them, do not give it. */
 static enum bitcut_status diagnose_all(struct explanation *e,
                                        const struct explain_options *o, struct fault *f)
 {
@@ -211,8 +212,23 @@ static enum bitcut_status diagnose_all(struct explanation *e,
         diagnosis_find(&all, &e->q, o->seed, o->progress, f);
     if (status != BITCUT_OK || all.level != DIAGNOSIS_FAULT) return status;
     e->diagnosis = all;
+    e->ladder.findings = 0;
+    e->ladder.is_final = false;
     drop_nearest(e);
     return status;
+}
+
+static bool is_unexplained(const struct explanation *e)
+{
+    return e->diagnosis.of_rest && e->diagnosis.level == DIAGNOSIS_UNEXPLAINED;
+}
+
+/* Whether there are findings, but not of outputs that hold no results, and no hypothesis
+   gives the rest. */
+static bool has_weak_findings(const struct explanation *e)
+{
+    return e->ladder.findings && !e->answer.found && !e->of_rest && !e->parts &&
+           !e->ladder.unwritten && !e->ladder.clipped;
 }
 
 static enum bitcut_status search_blocks(struct explanation *e, const struct block *screen,
@@ -232,8 +248,7 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
     if (status == BITCUT_OK && !e->answer.found && !e->ladder.findings && !e->parts &&
         !progress_stopped(o->progress))
         status = diagnosis_find(&e->diagnosis, &e->q, o->seed, o->progress, f);
-    else if (status == BITCUT_OK && e->diagnosis.of_rest &&
-             e->diagnosis.level == DIAGNOSIS_UNEXPLAINED)
+    else if (status == BITCUT_OK && (is_unexplained(e) || has_weak_findings(e)))
         status = diagnose_all(e, o, f);
     return status;
 }

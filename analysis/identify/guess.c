@@ -397,10 +397,11 @@ double residuals_median(const struct residuals *e, const double *distance, doubl
 
 bool guess_has_outlier(const struct residuals *e, const struct guess *g)
 {
-    static const double levels = 64;
+    static const double levels = 64, spreads = 24;
+    const double most = g->cut > 0 ? levels : fmin(levels, fmax(spreads * g->spread, 1));
     bool any = false;
     for (size_t at = 0; at < e->outputs && !any; at++)
-        any = fabs(g->rest[at] - g->cut * e->cut[at]) > levels * e->level[at];
+        any = fabs(g->rest[at] - g->cut * e->cut[at]) > most * e->level[at];
     return any;
 }
 

@@ -5,6 +5,7 @@
 #include "analysis/identify/rounding_level.h"
 #include "lib/base/clock.h"
 #include "lib/base/size.h"
+#include "lib/base/stats.h"
 #include "lib/number/bits.h"
 
 #include <math.h>
@@ -299,36 +300,144 @@ static enum bitcut_status explain_part(struct box *box, struct whole *w,
     return status;
 }
 
-/* The largest distance of D from the hypothesis in a block of w, in levels of rounding
-   errors of the outputs; INFINITY for NaN and infinities that differ. */
-static enum bitcut_status farthest(double *far, const struct whole *w,
-                                   const struct block *b, const struct candidate *x,
+/* Differing outputs of a box, and how far they are from the hypothesis, in levels of
+   rounding errors; INFINITY for NaN and infinities that differ. */
+struct far {
+    double most, limit; /* the largest distance, and the largest one by rounding      */
+    struct box box;     /* of the outputs beyond the limit, whose number is box.differ */
+};
+
+/* How far rounding errors go. */
+struct rounding_limit {
+    double sum;  /* level of the errors of sums, relative to |A||B| */
+    double most; /* levels that no rounding error reaches */
+};
+
+/* Sums are truncated, unless the hypothesis gives so many outputs that its unit is right,
+   which rounds to nearest. */
+static struct rounding_limit limit_of(const struct rounding_level *l,
+                                      const struct explanation *e)
+{
+    static const double levels = 8, to_nearest = 12, most_of_d = 0.6;
+    const size_t same = e->answer.compared - e->answer.differ;
+    if (e->best.x.unit.rounding.direction == TO_NEAREST_EVEN &&
+        (double)same > most_of_d * (double)e->answer.compared)
+        return (struct rounding_limit){ l->nearest, to_nearest };
+    return (struct rounding_limit){ hypot(l->nearest, l->toward_zero), levels };
+}
+
+/* A smaller limit if most distances are far below it, but not below a level. */
+static double limit_by_others(double most, double *distance, size_t count)
+{
+    enum { MANY = 48 };
+    static const double medians = 12;
+    return count < MANY ? most
+                        : fmin(most, fmax(1, medians * doubles_median(distance, count)));
+}
+
+/* The distance of output `at` of a block; 0: it has the bits of the hypothesis. */
+static double distance_of(const struct whole *w, const struct block *b, size_t at,
+                          const struct candidate *x, double sum)
+{
+    const size_t i = at / b->cols, j = at % b->cols;
+    const uint32_t h = w->h[b->row[i] * w->x.n + b->col[j]];
+    const double expected = value_of_float(h),
+                 apart = fabs(value_of_float(b->d[at]) - expected);
+    if (b->d[at] == h) return 0;
+    const double level = output_level(b, expected, output_magnitude(b, i, j), sum),
+                 more = x->through ? number_spacing(x->through, expected) : 0,
+                 t = apart / hypot(level, more);
+    return isnan(t) ? INFINITY : t;
+}
+
+static void include(struct box *box, size_t row, size_t col)
+{
+    if (!box->differ++) *box = (struct box){ .differ = 1, .row = row, .col = col };
+    box->row = smaller(box->row, row), box->col = smaller(box->col, col);
+    box->row_end = larger(box->row_end, row + 1);
+    box->col_end = larger(box->col_end, col + 1);
+}
+
+static enum bitcut_status find_far(struct far *far, const struct whole *w,
+                                   const struct block *b, const struct explanation *e,
                                    uint64_t seed, struct fault *f)
 {
-    struct rounding_level l;
+    const size_t outputs = b->rows * b->cols;
+    struct rounding_level l = { 0 };
+    size_t count = 0;
+    double *const t = memory_allocate(2 * outputs + 1, sizeof *t);
+    if (!t) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for distances");
+    double *const some = t + outputs;
     const enum bitcut_status status = rounding_level_find(&l, b, seed, f);
-    if (status != BITCUT_OK) return status;
-    const double sum = hypot(l.nearest, l.toward_zero);
-    *far = 0;
-    for (size_t at = 0; at < b->rows * b->cols; at++) {
-        const size_t i = at / b->cols, j = at % b->cols;
-        const uint32_t h = w->h[b->row[i] * w->x.n + b->col[j]];
-        const double expected = value_of_float(h),
-                     apart = fabs(value_of_float(b->d[at]) - expected);
-        if (b->d[at] == h) continue;
-        const double level = output_level(b, expected, output_magnitude(b, i, j), sum),
-                     more = x->through ? number_spacing(x->through, expected) : 0,
-                     t = apart / hypot(level, more);
-        *far = t <= *far ? *far : isnan(t) ? INFINITY : t;
+    const struct rounding_limit limit = limit_of(&l, e);
+    *far = (struct far){ .limit = limit.most };
+    for (size_t at = 0; at < outputs && status == BITCUT_OK; at++) {
+        t[at] = distance_of(w, b, at, &e->best.x, limit.sum);
+        if (t[at] > 0) some[count++] = t[at];
+        far->most = larger_double(far->most, t[at]);
     }
+    if (status == BITCUT_OK) far->limit = limit_by_others(limit.most, some, count);
+    for (size_t at = 0; at < outputs && status == BITCUT_OK; at++)
+        if (t[at] > far->limit)
+            include(&far->box, b->row[at / b->cols], b->col[at % b->cols]);
     rounding_level_clear(&l);
-    return BITCUT_OK;
+    free(t);
+    return status;
+}
+
+/* At most PART_MAX of the rows, or columns, of a box in which D is farthest from the
+   hypothesis. */
+static size_t take_farthest(size_t *to, const struct whole *w, const struct box *box,
+                            bool rows)
+{
+    const size_t first = rows ? box->row : box->col,
+                 end = rows ? box->row_end : box->col_end,
+                 from = rows ? box->col : box->row,
+                 to_end = rows ? box->col_end : box->row_end;
+    double most[PART_MAX];
+    size_t count = 0;
+    for (size_t line = first; line < end; line++) {
+        double own = 0;
+        bool any = false;
+        for (size_t i = from; i < to_end; i++) {
+            const size_t at = rows ? line * w->x.n + i : i * w->x.n + line;
+            if (w->d[at] == w->h[at]) continue;
+            const double apart =
+                fabs(value_of_float(w->d[at]) - value_of_float(w->h[at]));
+            own = isnan(apart) ? INFINITY : larger_double(own, apart);
+            any = true;
+        }
+        size_t place = count;
+        while (place && most[place - 1] < own) place--;
+        if (!any || place == PART_MAX) continue;
+        count += count < PART_MAX;
+        for (size_t i = count - 1; i > place; i--)
+            to[i] = to[i - 1], most[i] = most[i - 1];
+        to[place] = line, most[place] = own;
+    }
+    return count;
 }
 
 /* Which of two levels says more to do. */
 static bool is_graver(enum diagnosis_level x, enum diagnosis_level y)
 {
     return x == DIAGNOSIS_FAULT ? y != DIAGNOSIS_FAULT : y != DIAGNOSIS_FAULT && x > y;
+}
+
+/* The differing outputs of a box that are farther than rounding errors. */
+static enum bitcut_status look_at_far(struct far *far, const struct whole *w,
+                                      const struct box *box, const struct explanation *e,
+                                      uint64_t seed, struct fault *f)
+{
+    size_t row[PART_MAX], col[PART_MAX];
+    struct block b;
+    const size_t rows = take_farthest(row, w, box, true),
+                 cols = take_farthest(col, w, box, false);
+    enum bitcut_status status = block_take(&b, &e->q, row, rows, col, cols, f);
+    if (status != BITCUT_OK) return status;
+    status = find_far(far, w, &b, e, seed, f);
+    block_clear(&b);
+    return status;
 }
 
 /* Diagnose a box that no hypothesis gives.  Where rounding errors are as large as the
@@ -338,28 +447,28 @@ static enum bitcut_status diagnose_part(struct box *box, const struct whole *w,
                                         struct explanation *e,
                                         const struct explain_options *o, struct fault *f)
 {
-    enum { LEVELS = 8, FEWEST = 4 };
+    enum { FEWEST = 4, FEW = 8 };
     struct diagnosis d = { .level = DIAGNOSIS_ROUNDING,
                            .before = e->error,
                            .after = e->error };
-    struct block b;
-    double far = 0;
-    enum bitcut_status status = take_part(&b, w, box, PART_MAX, PART_MAX, &e->q, f);
+    struct far far;
+    enum bitcut_status status = look_at_far(&far, w, box, e, o->seed, f);
     if (status != BITCUT_OK) return status;
-    status = farthest(&far, w, &b, &e->best.x, o->seed, f);
-    block_clear(&b);
-    if (status != BITCUT_OK) return status;
-    if (far > LEVELS) d.level = DIAGNOSIS_UNEXPLAINED;
-    if (far > LEVELS && !e->best.h.at[AXIS_FAULT] && box->differ >= FEWEST)
+    const bool is_far = far.most > far.limit;
+    /* A few outputs of many are no region. */
+    const struct box *const of =
+        is_far && far.box.differ * FEW < box->differ ? &far.box : box;
+    if (is_far) d.level = DIAGNOSIS_UNEXPLAINED;
+    if (is_far && !e->best.h.at[AXIS_FAULT] && box->differ >= FEWEST)
         status = diagnosis_find_in(
             &d, &e->q,
-            (struct diagnosis_region){ box->row, box->row_end, box->col, box->col_end },
+            (struct diagnosis_region){ of->row, of->row_end, of->col, of->col_end },
             false, o->seed, o->progress, f);
     if (status != BITCUT_OK) return status;
     d.of_rest = true;
     d.outputs = e->answer.compared;
-    d.outside = box->differ;
-    box_describe(d.place, sizeof d.place, box);
+    d.outside = of->differ;
+    box_describe(d.place, sizeof d.place, of);
     if (d.level == DIAGNOSIS_ROUNDING)
         snprintf(box->what, sizeof box->what, "only rounding differs");
     else if (d.level == DIAGNOSIS_FAULT)

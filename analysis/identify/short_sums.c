@@ -42,9 +42,10 @@ static bool are_in(const struct bitcut_format *f, const double *exact, size_t co
 
 const struct bitcut_format *short_sums_stored(const struct block *b, const double *exact)
 {
-    for (size_t i = 0; i < SHORTER && b->q->format == &formats[FORMAT_F32]; i++) {
+    for (size_t i = 0; i < SHORTER; i++) {
         const struct bitcut_format *const f = &formats[shorter[i]];
-        if (has_all(f, b)) return are_in(f, exact, b->rows * b->cols) ? NULL : f;
+        if (f->fraction_bits < b->q->format->fraction_bits && has_all(f, b))
+            return are_in(f, exact, b->rows * b->cols) ? NULL : f;
     }
     return NULL;
 }
@@ -111,7 +112,7 @@ static struct share with_bits(const struct residuals *e, const struct guess *g,
                               const double *corrections, const struct bitcut_format *f,
                               int bits)
 {
-    static const double within = 1.5, rounded = 0x1p-7;
+    static const double within = 1.5, rounded = 0x1p-9;
     struct share s = { 0 };
     double count = 0;
     for (size_t at = 0; at < e->outputs; at++) {
@@ -171,8 +172,8 @@ struct shown {
 static struct shown find_shown(const struct residuals *e, const struct guess *g,
                                const double *corrections)
 {
-    /* Bits of sums of a few numbers of f16 or bf16. */
-    enum { FEW_BITS = 16 };
+    /* Bits of sums of a few numbers of f16 or bf16, and of more of them. */
+    static const int few_bits[] = { 16, 18 };
     static const double all = 0.9, few = 0.35, of_bf16 = 2;
     const struct bitcut_format *const f16 = &formats[FORMAT_F16];
     for (size_t i = 0; i < SHORTER; i++) {
@@ -180,10 +181,12 @@ static struct shown find_shown(const struct residuals *e, const struct guess *g,
         if (is_shown(with_bits(e, g, corrections, one, one->fraction_bits + 1), all))
             return (struct shown){ one, false, g->arithmetic };
     }
-    if (!is_shown(with_bits(e, g, corrections, f16, FEW_BITS), few))
-        return (struct shown){ .f = NULL };
-    return (struct shown){ error_in(e, g, f16) > of_bf16 ? &formats[FORMAT_BF16] : f16,
-                           true, g->arithmetic };
+    for (size_t i = 0; i < sizeof few_bits / sizeof *few_bits; i++)
+        if (is_shown(with_bits(e, g, corrections, f16, few_bits[i]), few))
+            return (struct shown){ error_in(e, g, f16) > of_bf16 ? &formats[FORMAT_BF16]
+                                                                 : f16,
+                                   true, g->arithmetic };
+    return (struct shown){ .f = NULL };
 }
 
 /* The same without corrections, or with the corrections of a recipe. */

@@ -7,9 +7,9 @@
 #include "analysis/identify/diagnosis.h"
 #include "analysis/identify/guess.h"
 
-/* The shortest format of f16, bf16 and tf32 that has all finite numbers of an FP32 block
-   of D; NULL: none has them, the block has few, they are integers, or most exact results
-   are numbers of the format, too. */
+/* The shortest format of f16, bf16 and tf32 that has all finite numbers of a block of D,
+   and fewer bits than the format of D; NULL: none has them, the block has few, they are
+   integers, or most exact results are numbers of the format, too. */
 const struct bitcut_format *short_sums_stored(const struct block *b, const double *exact);
 
 /* Whether outputs that are less than their expected values by `rest` are these rounded

@@ -30,6 +30,14 @@ def product(a, b, draw):
     return d
 
 
+def chain(a, b, draw):
+    """A B in FP32, one chain in a drawn order of k: its errors are as large as they become."""
+    d = numpy.zeros((len(a), b.shape[1]), "f4")
+    for k in draw.permutation(a.shape[1]):
+        d += a[:, k, None] * b[None, k]
+    return d
+
+
 @needs_numpy
 class Diagnosis(unittest.TestCase):
     def setUp(self):
@@ -87,9 +95,9 @@ class Diagnosis(unittest.TestCase):
     def test_most(self):
         """More than half of the rows are stored without the bias."""
         bias = self.normal(self.n)
-        d = product(self.a, self.b, self.draw)
-        d[:int(self.m * self.draw.uniform(0.3, 0.45))] += bias
-        self.names(d, "step missing", "most outputs of|step bias of the epilogue is missing", bias=bias)
+        d = chain(self.a, self.b, self.draw)
+        d[:int(self.m * self.draw.uniform(0.42, 0.48))] += bias
+        self.names(d, "step missing", "step bias of the epilogue is missing", bias=bias)
 
     def test_scaled(self):
         """All results are a little too large."""
@@ -98,6 +106,12 @@ class Diagnosis(unittest.TestCase):
         self.assertEqual(found.fault, "result scaled", f"seed {SEED}: {found}")
         named = float(re.search(r"1 \+ (\S+) times", str(found))[1])
         self.assertLess(abs(named / by - 1), 0.25, f"seed {SEED}: {found}")
+
+    def test_stuck(self):
+        """A bit that is always set makes results larger in the mean, but not all of them."""
+        d = chain(self.a, self.b, self.draw)
+        found = self.explain((d.view("u4") | numpy.uint32(8)).view("f4"))
+        self.assertNotEqual(found.diagnosis, "fault", f"seed {SEED}: {found}")
 
     def parts(self):
         """The high and the low parts of A and of B, in f16 with a scale of 2^11."""
@@ -126,6 +140,31 @@ class Diagnosis(unittest.TestCase):
             high = (high + product(high_a[:, k], high_b[k], self.draw)).astype("f2")
         self.names(high.astype("f4") + low * numpy.float32(2**-11), "accumulator short", "sums are rounded to f16")
 
+    def test_parts_short(self):
+        """Many partial sums of the high parts are rounded to f16, and added in FP32."""
+        (high_a, high_b), (low_a, low_b) = self.parts()
+        d = (product(high_a, low_b, self.draw) + product(low_a, high_b, self.draw)) * numpy.float32(2**-11)
+        for first in range(0, self.k, 16):
+            k = slice(first, first + 16)
+            d += product(high_a[:, k], high_b[k], self.draw).astype("f2").astype("f4")
+        self.names(d, "partial sums short", "partial sums are rounded to f16")
+
+    def test_findings(self):
+        """A fault that explains all of D comes before findings that nearly do."""
+        c, rows = self.normal(self.m, self.n), numpy.arange(self.m) ^ 8
+        rows[rows >= self.m] = numpy.arange(self.m)[rows >= self.m]
+        d = product(self.a[rows], self.b, self.draw) + c
+        self.names(d, "wrong rows or columns", "row i xor 8", c=c)
+        d = product(self.a, self.b, self.draw) + c
+        d[:, numpy.arange(self.n) // 8 % 4 == 1] *= -1
+        self.names(d.astype("f2"), "result negated", "the result has the wrong sign", c=c)
+
+    def test_stored_twice(self):
+        """Results are cut to bf16 and then stored in f16."""
+        d = product(self.a, self.b, self.draw)
+        d = (d.view("u4") & numpy.uint32(0xffff0000)).view("f4")
+        self.names(d.astype("f2"), "store truncated", r"rounded to bf16 \(rz\)")
+
     def test_stale_k(self):
         """Every third k has the operands of the k before."""
         k = numpy.arange(self.k)
@@ -152,6 +191,77 @@ class Diagnosis(unittest.TestCase):
         found = self.explain(d)
         self.assertEqual(found.diagnosis, "unexplained", f"seed {SEED}: {found}")
         self.assertRegex(str(found), f"row {i}, column {j}\\b", f"seed {SEED}")
+
+    def off(self, d, by):
+        """D with one output off by so many u |A||B|, and where it is."""
+        i, j = int(self.draw.integers(len(d))), int(self.draw.integers(self.n))
+        d[i, j] += numpy.abs(self.a[i]) @ numpy.abs(self.b[:, j]) * numpy.float32(by * 2**-24)
+        return d, rf"row {i}, column {j}\b"
+
+    def test_one_output_of_rounded(self):
+        """The same of rounded operands, whose roundings are much larger."""
+        rounded = (self.a.astype("f2").astype("f4"), self.b.astype("f2").astype("f4"))
+        d, where = self.off(product(*rounded, self.draw), 12)
+        found = self.explain(d)
+        self.assertEqual(found.diagnosis, "unexplained", f"seed {SEED}: {found}")
+        self.assertRegex(str(found), where, f"seed {SEED}")
+
+    def test_one_output_of_rest(self):
+        """Some rows have an order that no model has, and one output is off."""
+        d, half = bitcut.gemm(self.a, self.b, recipe="fp32", unit="fma/f32").d.copy(), self.m * 2 // 3
+        d[half:] = chain(self.a[half:], self.b, self.draw)
+        self.assertEqual(self.explain(d.copy()).diagnosis, "rounding", f"seed {SEED}")
+        d, where = self.off(d, 25)
+        found = self.explain(d)
+        self.assertEqual(found.diagnosis, "unexplained", f"seed {SEED}: {where}: {found}")
+        self.assertRegex(str(found), where, f"seed {SEED}")
+
+    def test_one_output_of_many(self):
+        """The same in a wide D, of which a sample has few columns."""
+        self.m, self.n = 24, 300
+        self.a, self.b = self.normal(self.m, self.k), self.normal(self.k, self.n)
+        d = bitcut.gemm(self.a, self.b, recipe="fp32", unit="fma/f32").d.copy()
+        d[16:] = chain(self.a[16:], self.b, self.draw)
+        d[20, 299] += numpy.abs(self.a[20]) @ numpy.abs(self.b[:, 299]) * numpy.float32(2**-19)
+        found = self.explain(d)
+        self.assertEqual(found.diagnosis, "unexplained", f"seed {SEED}: {found}")
+        self.assertRegex(str(found), r"row 20, column 299\b", f"seed {SEED}")
+
+    def test_not_masked(self):
+        """Rows of A are read beyond their end; what follows the last row is unknown."""
+        self.k = self.k // 16 * 16 + int(self.draw.integers(1, 16))
+        pad, unit = -self.k % 16, "hopper/mma.m16n8k16.f32.f16"
+        a, b = (self.normal(*size).astype("f2").astype("f4") for size in ((self.m, self.k), (self.k, self.n)))
+        after = numpy.append(a[1:, :pad], self.normal(1, pad).astype("f2").astype("f4"), axis=0)
+        d = bitcut.gemm(numpy.append(a, after, axis=1), numpy.append(b, b[-1:].repeat(pad, axis=0), axis=0),
+                        recipe="plain", unit=unit).d
+        found = bitcut.explain(d, a, b, recipe="plain", unit=unit, effort=EFFORT)
+        self.assertEqual(found.fault, "not masked", f"seed {SEED}: {found}")
+
+    def test_overflow(self):
+        """An element overflows in f16: its outputs are infinite or NaN, or it is saturated."""
+        row = int(self.draw.integers(self.m))
+        self.a[row, int(self.draw.integers(self.k))] = 1e5
+        d = product(self.a, self.b, self.draw)
+        d[row] = numpy.inf
+        found = self.explain(d)
+        self.assertEqual(found.diagnosis, "operands", f"seed {SEED}: {found}")
+        self.assertRegex(str(found), f"{self.n} of {self.m * self.n} outputs are infinite or NaN", f"seed {SEED}")
+        a, b = (numpy.clip(x, -65504, 65504).astype("f2").astype("f4") for x in (self.a, self.b))
+        found = self.explain(product(a, b, self.draw))
+        self.assertEqual(found.diagnosis, "operands", f"seed {SEED}: {found}")
+        self.assertIn("rounded to f16 to nearest, and what overflows to the largest number", str(found), f"seed {SEED}")
+
+    def test_by_sign(self):
+        """Errors that are larger than in other orders are not the errors of other operands."""
+        a, b = (bitcut.convert(bitcut.convert(x, "bf16"), "f32", format="bf16") for x in (self.a, self.b))
+        d = numpy.zeros((2, self.m, self.n), "f4")
+        for k in range(self.k):
+            term = a[:, k, None] * b[None, k]
+            d[0] += numpy.maximum(term, 0)
+            d[1] += numpy.minimum(term, 0)
+        self.a, self.b = a, b
+        self.assertNotEqual(self.explain(d[0] + d[1]).diagnosis, "operands", f"seed {SEED}")
 
     def test_nan(self):
         """One output of quantized operands is NaN or infinite."""

@@ -63,6 +63,7 @@ low-rz             | clean, operands |
 low-rna            | clean, operands |
 high-saturates     | clean, operands |
 low-nan-zeroed     | low parts not finite zeroed, rounding |
+low-nan-zeroed     | operands | overflow
 high-via-bf16      | high parts through another format | bf16
 low-via-bf16       | low parts through another format | bf16
 low-not-scaled     | low parts not scaled, epilogue scale twice |
@@ -100,6 +101,7 @@ k-last-step-lost   | k lost |
 k-partial-lost     | k lost |
 k-step-lost        | k lost |
 k-step-twice       | k twice |
+k-step-twice       | slices overlap | each slice after the first begins
 k-warp-late        | k lost | row
 k-tile-short       | k lost | row
 stage-stale        | k stale |
@@ -108,6 +110,7 @@ start-nonzero      | accumulator not cleared, bias | 0.1
 start-tiny         | accumulator not cleared, bias | 0.00
 start-warp         | accumulator not cleared, bias | 2.7
 accumulate-f16     | accumulator short, clean | f16
+accumulate-f16     | partial sums short | f16
 accumulate-bf16    | accumulator short | bf16
 accumulate-tf32    | accumulator rounding |
 accumulate-tf32    | accumulator short | tf32
@@ -152,6 +155,7 @@ b-columns-swapped  | wrong rows or columns, columns moved, moved |
 a-next-row         | wrong rows or columns, rows moved |
 b-next-column      | wrong rows or columns, columns moved |
 b-half-fragment    | wrong rows or columns, columns moved |
+b-half-fragment    | moved | columns further
 b-stale-lanes      | stale rows or columns |
 a-step-stale       | k of A stale |
 b-step-stale       | k of B stale |
