@@ -493,6 +493,10 @@ nothing_named() {
     expect found false
     expect differ 1
     expect recipe plain
+    { head -c 128 D.npy; for _ in $(seq 1024); do printf '\0\0\140\100'; done; } > one.npy
+    run 0 explain -a A.npy -b B.npy -d one.npy --effort 0.01
+    grep -q '^verdict  *D is not the product of A and B: its outputs all hold one number$' out ||
+        cat out
 }
 
 # How far D is from the nearest hypothesis, where, and whether that repeats.

@@ -262,6 +262,17 @@ bool explain_says_findings(const struct explanation *e)
            (!e->answer.found || e->of_rest || says_nothing(e) || e->ladder.unwritten);
 }
 
+/* What all outputs hold, from a sentence on a region, of which "they" are the outputs. */
+static void describe_no_product(char *text, const struct explanation *e)
+{
+    static const char they[] = "they ";
+    const size_t length = sizeof they - 1;
+    const char *const what = e->part[0].what;
+    const bool of_outputs = !strncmp(what, they, length);
+    text_add(text, SENTENCE_MAX, "D is not the product of A and B: %s%s",
+             of_outputs ? "its outputs " : "", what + (of_outputs ? length : 0));
+}
+
 /* The findings come before a hypothesis that follows from them, or that gives what D
    holds if nothing was written; and after another one. */
 static void describe_found(char *text, const struct explanation *e)
@@ -271,9 +282,12 @@ static void describe_found(char *text, const struct explanation *e)
     ladder_describe(findings, sizeof findings, &e->ladder);
     if (first)
         text_add(text, SENTENCE_MAX, "%s; %s", findings, e->of_rest ? "then " : "");
-    text_add(text, SENTENCE_MAX, "D is %s", e->no_product ? "no product" : "");
-    if (!e->no_product) name_hypothesis(text, e);
-    describe_parts(text, e);
+    if (e->no_product) describe_no_product(text, e);
+    else {
+        text_add(text, SENTENCE_MAX, "D is ");
+        name_hypothesis(text, e);
+        describe_parts(text, e);
+    }
     if (!first && e->ladder.unwritten) text_add(text, SENTENCE_MAX, "; %s", findings);
 }
 
@@ -316,7 +330,7 @@ void explain_describe_verdict(char *text, size_t size, const void *answer)
     else if (e->answer.found) describe_found(all, e);
     else describe_none(all, e);
     if (!e->of_integers) describe_reading(all, &e->q);
-    if (e->answer.found && !e->of_integers) describe_counts(all, e);
+    if (e->answer.found && !e->of_integers && !e->no_product) describe_counts(all, e);
     if (e->interrupted && e->answer.compared && !e->of_integers)
         describe_interrupted(all, e);
     text_add(text, size, "%s", all);
@@ -334,7 +348,7 @@ void explain_describe(char text[SENTENCE_MAX], const struct explanation *e)
     else describe_nearest(text, e);
     describe_reading(text, &e->q);
     if (*e->operands) text_add(text, SENTENCE_MAX, "; %s", e->operands);
-    if (e->answer.found) describe_counts(text, e);
+    if (e->answer.found && !e->no_product) describe_counts(text, e);
     if (e->answer.found) describe_tried(text, e);
     if (e->interrupted && e->answer.compared) describe_interrupted(text, e);
 }
