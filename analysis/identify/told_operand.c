@@ -57,6 +57,16 @@ enum bitcut_status problem_tell(struct problem *q, const struct bitcut_gemm *g,
     return BITCUT_OK;
 }
 
+void problem_leave_steps(struct problem *q)
+{
+    struct bitcut_gemm *const told = &q->told;
+    memset(told->epilogue, 0, sizeof told->epilogue);
+    told->start = BITCUT_START_ZERO;
+    if (has_limits(told) || told->scale_d != F32_ONE) add_usual(told);
+    if (!gemm_is_extended(told)) *told = (struct bitcut_gemm){ .size = 0 };
+    q->steps_told = false;
+}
+
 /* --- blocks ----------------------------------------------------------------------- */
 
 /* The factors of the rows of A, or of the columns of B, one for each line and block of k:
