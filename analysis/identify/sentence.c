@@ -84,14 +84,38 @@ static void describe_equals(char *text, const struct explanation *e)
     if (e->equals > kept) text_add(text, SENTENCE_MAX, "; ...");
 }
 
+/* Whether D has few bits, and a changed sum. */
+static bool is_changed(const struct explanation *e)
+{
+    char changes[CHANGES_MAX];
+    verdict_describe(changes, sizeof changes, &e->best, &e->space);
+    return problem_is_short(&e->q) && *changes;
+}
+
 /* A result in few bits agrees with a changed sum more often than one in FP32 does, so one
    of many such hypotheses may agree by chance. */
 static bool may_be_chance(const struct explanation *e)
 {
     enum { MANY = 1000 };
-    char changes[CHANGES_MAX];
-    verdict_describe(changes, sizeof changes, &e->best, &e->space);
-    return problem_is_short(&e->q) && *changes && e->answer.tried > MANY;
+    return is_changed(e) && e->answer.tried > MANY;
+}
+
+/* Whether nearly all outputs that were examined are the exact results, rounded to the
+   format of D. */
+static bool is_exact(const struct explanation *e)
+{
+    enum { NEARLY = 99 };
+    const struct ladder_report *const l = &e->ladder;
+    return l->rounded && l->within[1] == l->rounded &&
+           l->within[0] * 100 >= l->rounded * NEARLY;
+}
+
+/* Whether D has few bits, which any accurate unit gives, and the unit that was found is
+   an unlikely one. */
+static bool hides_unit(const struct explanation *e)
+{
+    return problem_is_short(&e->q) && is_exact(e) && !e->parts && !e->q.unit &&
+           !e->q.chip && prior_unit_is_rare(e->best.x.gemm.unit);
 }
 
 static void describe_counts(char *text, const struct explanation *e)
@@ -111,11 +135,9 @@ static void describe_counts(char *text, const struct explanation *e)
     if (e->answer.compared < e->answer.total)
         text_add(text, SENTENCE_MAX, " (D has %zu%s)", e->answer.total,
                  e->interrupted ? "" : "; more --effort looks at more");
-    enum { NEARLY = 99 };
     const struct ladder_report *const l = &e->ladder;
-    const bool exact = l->rounded && l->within[1] == l->rounded &&
-                       l->within[0] * 100 >= l->rounded * NEARLY;
-    if (may_be_chance(e) && exact)
+    if (hides_unit(e)) return;
+    if (is_changed(e) && is_exact(e))
         text_add(
             text, SENTENCE_MAX,
             ", as most accurate computations give: %zu of %zu outputs examined are the "
@@ -285,7 +307,12 @@ static void describe_found(char *text, const struct explanation *e)
     if (e->no_product) describe_no_product(text, e);
     else {
         text_add(text, SENTENCE_MAX, "D is ");
-        name_hypothesis(text, e);
+        if (hides_unit(e))
+            text_add(text, SENTENCE_MAX,
+                     "the exact result, rounded to %s (%zu of %zu outputs examined), as "
+                     "accurate units of any architecture give",
+                     e->q.format->name, e->ladder.within[0], e->ladder.rounded);
+        else name_hypothesis(text, e);
         describe_parts(text, e);
     }
     if (!first && e->ladder.unwritten) text_add(text, SENTENCE_MAX, "; %s", findings);
