@@ -410,6 +410,28 @@ search_narrowed() {
     narrowed 0 legemm ada/mma.m16n8k16.f32.f16 --unit ada/mma.m16n8k16.f32.f16
     narrowed 1 plain turing/mma.m16n8k8.f32.f16 --recipe plain --seconds 1 \
         --unit turing/mma.m16n8k8.f32.f16
+    run 0 gemm --recipe plain --unit a100 -m 40 -n 48 -k 96 --save-a A.npy --save-b B.npy \
+        -o D.npy --reference none
+    doubted 'D is found with --unit ampere/mma.m16n8k16.f32.f16' --recipe plain --unit h100
+    doubted 'D is found with --recipe plain' --recipe ootomo --unit a100
+    run 0 gemm --recipe plain --unit a100 -m 1 -n 16 -k 48 --save-a A.npy --save-b B.npy \
+        -o bias.npy --reference none
+    run 0 gemm --recipe plain --unit a100 -m 24 -n 16 -k 48 --save-a A.npy --save-b B.npy \
+        -o D.npy --reference none --bias bias.npy --epilogue layer --format-d f16
+    doubted 'D is found with --epilogue layer' --epilogue fused --bias bias.npy \
+        --recipe plain --unit a100 --format-d f16
+    head -c $((128 + 4 * 24 * 16)) A.npy | tail -c $((4 * 24 * 16)) > other
+    { head -c 128 D.npy; head -c $((2 * 24 * 16)) other; } > wrong.npy
+    run 1 explain -a A.npy -b B.npy -d wrong.npy --recipe plain --unit a100 --effort 0.05
+    grep -q '; --unit and --recipe were taken as given$' out || cat out
+}
+
+# doubted SENTENCE OPTION...: the next step, if a hint is wrong.
+doubted() {
+    sentence=$1
+    shift
+    run 1 explain -a A.npy -b B.npy -d D.npy --effort 0.1 "$@"
+    grep -q "^next step  *$sentence\$" out || cat out
 }
 
 # result FILE WORD...: of one A and B.
@@ -493,6 +515,10 @@ nothing_named() {
     expect found false
     expect differ 1
     expect recipe plain
+    { head -c 128 D.npy; for _ in $(seq 1024); do printf '\0\0\140\100'; done; } > one.npy
+    run 0 explain -a A.npy -b B.npy -d one.npy --effort 0.01
+    grep -q '^verdict  *D is not the product of A and B: its outputs all hold one number$' out ||
+        cat out
 }
 
 # How far D is from the nearest hypothesis, where, and whether that repeats.

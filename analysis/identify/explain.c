@@ -438,6 +438,43 @@ static void conclude_diagnosis(struct explanation *e)
     e->answer.after = e->diagnosis.after;
 }
 
+/* Whether the nearest hypothesis gives nearly all of D, which has enough bits to show it.
+ */
+static bool is_nearly_found(const struct explanation *e)
+{
+    enum { PART = 8 };
+    return e->answer.compared && !problem_is_short(&e->q) && PART * e->answer.differ <= e->answer.compared;
+}
+
+/* If nothing is found with what was said of the computation: whether D is found without a
+   part of it, with a small part of the effort. */
+static enum bitcut_status doubt_hints(struct explanation *e,
+                                      const struct explain_options *o, struct fault *f)
+{
+    enum { PART = 16 };
+    struct explanation *const x = malloc(sizeof *x);
+    struct explain_options few = *o;
+    enum bitcut_status status = BITCUT_OK;
+    if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    few.effort = (o->effort > 0 ? o->effort : 1) / PART;
+    few.like = NULL;
+    for (unsigned some = 0; status == BITCUT_OK && !*e->better &&
+                            !progress_stopped(o->progress) &&
+                            (some = told_hints_next(e->hints, some));) {
+        memset(x, 0, sizeof *x);
+        x->q = e->q;
+        told_hints_drop(&x->q, some);
+        status = climb_and_search(x, &few, f);
+        if (status == BITCUT_OK && x->answer.found && !x->no_product &&
+            !x->best.h.at[AXIS_FAULT])
+            told_hints_describe(e->better, sizeof e->better, some, &x->best.x.gemm);
+        e->answer.tried += x->answer.tried;
+        explain_clear(x);
+    }
+    free(x);
+    return status;
+}
+
 /* Explain D of matrices of FP32 values. */
 static enum bitcut_status
 search_matrices(struct explanation *x, const struct explain_options *o, struct fault *f)
@@ -449,7 +486,11 @@ search_matrices(struct explanation *x, const struct explain_options *o, struct f
     if (status == BITCUT_OK && !problem_k(&x->q))
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "A and B have no products: k is 0");
     if (status == BITCUT_OK) status = climb_and_search(x, o, f);
-    return status;
+    if (status != BITCUT_OK || x->answer.found || x->q.of_batch || o->part ||
+        is_nearly_found(x))
+        return status;
+    x->hints = told_hints(&x->q);
+    return doubt_hints(x, o, f);
 }
 
 /* The same, after a search for changed products of integers, if all values are some. */

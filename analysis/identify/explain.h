@@ -9,6 +9,7 @@
 #include "analysis/identify/ladder.h"
 #include "analysis/identify/line_class.h"
 #include "analysis/identify/search.h"
+#include "analysis/identify/told_hint.h"
 #include "lib/base/record.h"
 
 struct explanation;
@@ -74,6 +75,8 @@ struct explanation {
     struct order_classes classes; /* several orders that give all of D together */
     bool of_integers;           /* explain_integers() has the answer */
     bool late;                  /* the time limit ended the search, not its work */
+    unsigned hints;             /* what was said of the computation (told_hint.h) */
+    char better[TOLD_HINT_TEXT_MAX]; /* if D was not found: options with which it is */
     bool interrupted;           /* progress asked to stop; the result is as of then */
     struct box part[PARTS_MAX]; /* regions where D differs from the best hypothesis */
     size_t parts;

@@ -440,9 +440,17 @@ static void describe_next(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
     const bool faulty = e->answer.fault && e->diagnosis.level != DIAGNOSIS_NONE;
-    if (!e->answer.found)
-        text_add(text, size, "%s",
-                 diagnosis_levels[faulty ? DIAGNOSIS_FAULT : e->diagnosis.level].next);
+    if (e->answer.found) return;
+    if (*e->better) {
+        text_add(text, size, "D is found with %s", e->better);
+        return;
+    }
+    text_add(text, size, "%s",
+             diagnosis_levels[faulty ? DIAGNOSIS_FAULT : e->diagnosis.level].next);
+    if (!e->hints) return;
+    text_add(text, size, "%s", *text ? "; " : "");
+    told_hints_list(text, size, e->hints);
+    text_add(text, size, " taken as given");
 }
 
 const struct record_line explain_lines[] = {

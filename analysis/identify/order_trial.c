@@ -446,11 +446,10 @@ static bool try_panels(struct best *best, const struct order_trial *t)
         struct bitcut_order o = panels[i];
         if (k <= (size_t)o.tile || k > INT_MAX) continue;
         o.slices = (int)divide_up(k, (size_t)o.tile);
-        if (o.slices == 2 && o.balance_tail) /* simply two slices */
-            o = (struct bitcut_order){
-                .slices = 2,
-                .tile = (int)divide_up(k / 2, (size_t)o.balance_tail) * o.balance_tail
-            };
+        const size_t multiple = (size_t)o.balance_tail,
+                     half = multiple ? divide_up(k / 2, multiple) * multiple : 0;
+        if (o.slices == 2 && 2 * half >= k) /* simply two slices */
+            o = (struct bitcut_order){ .slices = 2, .tile = (int)half };
         for (int choice = LOOPS_ALIKE; choice <= LOOPS_OTHER; choice++)
             count += add_loops(order + count, t->c, o, (enum loops_choice)choice,
                                ROOM - count);

@@ -169,11 +169,15 @@ static int operand_cost(const struct prior *p, const struct contender *c)
                                       : 2 * ROUNDED - bits_of(f);
 }
 
+static int architecture_of(const struct bitcut_unit *u)
+{
+    return place_in(architectures, u->name, strcspn(u->name, "/"));
+}
+
 static int architecture_cost(const struct prior *p, const struct contender *c)
 {
-    const char *const name = c->x->gemm.unit->name;
     (void)p;
-    return place_in(architectures, name, strcspn(name, "/"));
+    return architecture_of(c->x->gemm.unit);
 }
 
 /* An order of k, or a promotion, that a kernel of a library has is likelier than another
@@ -233,6 +237,11 @@ int prior_compare(const struct prior *p, struct contender first, struct contende
         if (apart) return apart;
     }
     return 0;
+}
+
+bool prior_unit_is_rare(const struct bitcut_unit *u)
+{
+    return !is_scalar(u) && architecture_of(u) >= TUNED;
 }
 
 bool prior_shows_short(const struct prior *p)

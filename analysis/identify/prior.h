@@ -36,4 +36,7 @@ bool prior_shows_short(const struct prior *p);
 /* Whether a recipe and unit are what a library computes by default for such operands. */
 bool prior_is_default(const struct prior *p, const struct candidate *x);
 
+/* Whether a matrix unit belongs to an architecture that few programs run on. */
+bool prior_unit_is_rare(const struct bitcut_unit *u);
+
 #endif

@@ -78,6 +78,9 @@ size_t problem_first(const struct problem *q);
 enum bitcut_status problem_tell(struct problem *q, const struct bitcut_gemm *g,
                                 struct fault *f);
 
+/* Leave the steps and the start open that problem_tell() set. */
+void problem_leave_steps(struct problem *q);
+
 /* Whether q->told has anything. */
 static inline bool problem_is_told(const struct problem *q) { return q->told.size; }
 

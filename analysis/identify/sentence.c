@@ -98,14 +98,38 @@ static void describe_equals(char *text, const struct explanation *e)
     if (e->equals > kept) text_add(text, SENTENCE_MAX, "; ...");
 }
 
+/* Whether D has few bits, and a changed sum. */
+static bool is_changed(const struct explanation *e)
+{
+    char changes[CHANGES_MAX];
+    verdict_describe(changes, sizeof changes, &e->best, &e->space);
+    return problem_is_short(&e->q) && *changes;
+}
+
 /* A result in few bits agrees with a changed sum more often than one in FP32 does, so one
    of many such hypotheses may agree by chance. */
 static bool may_be_chance(const struct explanation *e)
 {
     enum { MANY = 1000 };
-    char changes[CHANGES_MAX];
-    verdict_describe(changes, sizeof changes, &e->best, &e->space);
-    return problem_is_short(&e->q) && *changes && e->answer.tried > MANY;
+    return is_changed(e) && e->answer.tried > MANY;
+}
+
+/* Whether nearly all outputs that were examined are the exact results, rounded to the
+   format of D. */
+static bool is_exact(const struct explanation *e)
+{
+    enum { NEARLY = 99 };
+    const struct ladder_report *const l = &e->ladder;
+    return l->rounded && l->within[1] == l->rounded &&
+           l->within[0] * 100 >= l->rounded * NEARLY;
+}
+
+/* Whether D has few bits, which any accurate unit gives, and the unit that was found is
+   an unlikely one. */
+static bool hides_unit(const struct explanation *e)
+{
+    return problem_is_short(&e->q) && is_exact(e) && !e->parts && !e->q.unit &&
+           !e->q.chip && prior_unit_is_rare(e->best.x.gemm.unit);
 }
 
 static void describe_counts(char *text, const struct explanation *e)
@@ -125,11 +149,9 @@ static void describe_counts(char *text, const struct explanation *e)
     if (e->answer.compared < e->answer.total)
         text_add(text, SENTENCE_MAX, " (D has %zu%s)", e->answer.total,
                  e->interrupted ? "" : "; more --effort looks at more");
-    enum { NEARLY = 99 };
     const struct ladder_report *const l = &e->ladder;
-    const bool exact = l->rounded && l->within[1] == l->rounded &&
-                       l->within[0] * 100 >= l->rounded * NEARLY;
-    if (may_be_chance(e) && exact)
+    if (hides_unit(e)) return;
+    if (is_changed(e) && is_exact(e))
         text_add(
             text, SENTENCE_MAX,
             ", as most accurate computations give: %zu of %zu outputs examined are the "
@@ -276,6 +298,17 @@ bool explain_says_findings(const struct explanation *e)
            (!e->answer.found || e->of_rest || says_nothing(e) || e->ladder.unwritten);
 }
 
+/* What all outputs hold, from a sentence on a region, of which "they" are the outputs. */
+static void describe_no_product(char *text, const struct explanation *e)
+{
+    static const char they[] = "they ";
+    const size_t length = sizeof they - 1;
+    const char *const what = e->part[0].what;
+    const bool of_outputs = !strncmp(what, they, length);
+    text_add(text, SENTENCE_MAX, "D is not the product of A and B: %s%s",
+             of_outputs ? "its outputs " : "", what + (of_outputs ? length : 0));
+}
+
 /* The findings come before a hypothesis that follows from them, or that gives what D
    holds if nothing was written; and after another one. */
 static void describe_found(char *text, const struct explanation *e)
@@ -285,9 +318,17 @@ static void describe_found(char *text, const struct explanation *e)
     ladder_describe(findings, sizeof findings, &e->ladder);
     if (first)
         text_add(text, SENTENCE_MAX, "%s; %s", findings, e->of_rest ? "then " : "");
-    text_add(text, SENTENCE_MAX, "D is %s", e->no_product ? "no product" : "");
-    if (!e->no_product) name_hypothesis(text, e);
-    describe_parts(text, e);
+    if (e->no_product) describe_no_product(text, e);
+    else {
+        text_add(text, SENTENCE_MAX, "D is ");
+        if (hides_unit(e))
+            text_add(text, SENTENCE_MAX,
+                     "the exact result, rounded to %s (%zu of %zu outputs examined), as "
+                     "accurate units of any architecture give",
+                     e->q.format->name, e->ladder.within[0], e->ladder.rounded);
+        else name_hypothesis(text, e);
+        describe_parts(text, e);
+    }
     if (!first && e->ladder.unwritten) text_add(text, SENTENCE_MAX, "; %s", findings);
 }
 
@@ -330,7 +371,7 @@ void explain_describe_verdict(char *text, size_t size, const void *answer)
     else if (e->answer.found) describe_found(all, e);
     else describe_none(all, e);
     if (!e->of_integers) describe_reading(all, &e->q);
-    if (e->answer.found && !e->of_integers) describe_counts(all, e);
+    if (e->answer.found && !e->of_integers && !e->no_product) describe_counts(all, e);
     if (e->interrupted && e->answer.compared && !e->of_integers)
         describe_interrupted(all, e);
     text_add(text, size, "%s", all);
@@ -348,7 +389,7 @@ void explain_describe(char text[SENTENCE_MAX], const struct explanation *e)
     else describe_nearest(text, e);
     describe_reading(text, &e->q);
     if (*e->operands) text_add(text, SENTENCE_MAX, "; %s", e->operands);
-    if (e->answer.found) describe_counts(text, e);
+    if (e->answer.found && !e->no_product) describe_counts(text, e);
     if (e->answer.found) describe_tried(text, e);
     if (e->interrupted && e->answer.compared) describe_interrupted(text, e);
 }

@@ -64,7 +64,7 @@ enum bitcut_status problem_set_zeros(struct problem *q, int32_t zero_a, int32_t 
     const bool integers = q->a.format && format_is_integer(q->a.format) && q->b.format &&
                           format_is_integer(q->b.format);
     if (!zero_a && !zero_b) return BITCUT_OK;
-    if (!integers || abs(zero_a) > MOST || abs(zero_b) > MOST)
+    if (!integers || zero_a > MOST || zero_a < -MOST || zero_b > MOST || zero_b < -MOST)
         return fault_set(
             f, BITCUT_BAD_ARGUMENT,
             "zero points require A and B with formats of integers, and are at "
@@ -76,6 +76,16 @@ enum bitcut_status problem_set_zeros(struct problem *q, int32_t zero_a, int32_t 
     matrix_subtract(&q->b, zero_b);
     q->zero[0] = zero_a, q->zero[1] = zero_b;
     return BITCUT_OK;
+}
+
+void problem_leave_steps(struct problem *q)
+{
+    struct bitcut_gemm *const told = &q->told;
+    memset(told->epilogue, 0, sizeof told->epilogue);
+    told->start = BITCUT_START_ZERO;
+    if (has_limits(told) || told->scale_d != F32_ONE) add_usual(told);
+    if (!gemm_is_extended(told)) *told = (struct bitcut_gemm){ .size = 0 };
+    q->steps_told = false;
 }
 
 /* --- blocks ----------------------------------------------------------------------- */

@@ -101,18 +101,20 @@ static float onednn(const float *x, const float *y, int k)
 
 typedef float loop(const float *x, const float *y, int k);
 
-/* A loop, another one for the last output, and panels of k; 0: none.  The last two panels
+/* A loop, others for the two outputs before the last and for the last, and panels of k; 0:
+   none.  The last two panels
    share their k, the first a multiple of `half`. */
 static const struct {
     const char *name;
-    loop *loop, *last;
+    loop *loop, *edge, *last;
     int panel, half;
 } kernels[] = {
-    { "Prescott", prescott_rows, NULL, 128, 8 },
-    { "Prescott with a last row", prescott_rows, prescott_last, 128, 8 },
-    { "Prescott, one row", prescott_row, NULL, 128, 8 },
-    { "BLIS", blis, NULL, 0, 0 },
-    { "oneDNN", onednn, NULL, 0, 0 },
+    { "Prescott", prescott_rows, NULL, NULL, 128, 8 },
+    { "Prescott with a last row", prescott_rows, NULL, prescott_last, 128, 8 },
+    { "Prescott with three last columns", prescott_rows, prescott_row, prescott_last, 128, 8 },
+    { "Prescott, two columns", prescott_row, NULL, NULL, 128, 8 },
+    { "BLIS", blis, NULL, NULL, 0, 0 },
+    { "oneDNN", onednn, NULL, NULL, 0, 0 },
 };
 
 enum { KERNELS = sizeof kernels / sizeof *kernels };
@@ -130,6 +132,12 @@ static float sum_of(loop *l, const float *x, const float *y, int k, int panel, i
     return sum;
 }
 
+static loop *loop_of(int kind, int i, int m)
+{
+    loop *const edge = i + 1 == m ? kernels[kind].last : kernels[kind].edge;
+    return edge && i + 3 >= m ? edge : kernels[kind].loop;
+}
+
 static float normal(uint64_t *rng)
 {
     double sum = 0;
@@ -141,16 +149,15 @@ START_TEST(finds_loops_of_libraries)
 {
     static float a[M_MAX * K_MAX], b[K_MAX], d[M_MAX];
     uint64_t rng = test_seed();
-    const int count = test_cases(10, 200);
+    const int count = test_cases(24, 240);
     for (int n = 0; n < count; n++) {
         const int kind = n % KERNELS, m = test_between(&rng, 60, M_MAX),
                   k = test_between(&rng, 200, K_MAX);
         for (int i = 0; i < m * k; i++) a[i] = normal(&rng);
         for (int p = 0; p < k; p++) b[p] = normal(&rng);
         for (int i = 0; i < m; i++)
-            d[i] = sum_of(i + 1 == m && kernels[kind].last ? kernels[kind].last
-                                                           : kernels[kind].loop,
-                          a + i * k, b, k, kernels[kind].panel, kernels[kind].half);
+            d[i] = sum_of(loop_of(kind, i, m), a + i * k, b, k, kernels[kind].panel,
+                          kernels[kind].half);
         const struct bitcut_explain_options o = { .size = sizeof o, .effort = 0.1 };
         struct bitcut_explanation r = { .size = sizeof r };
         struct bitcut_gemm g, found;

@@ -257,6 +257,37 @@ END_TEST
 
 /* Units of a chip are found by its name: not only the first for the operands, and none of
    another chip that computes the same. */
+/* Sums that are rounded once, to bf16, are those of many units, which the answer says,
+   unless it is the usual one; no unit is named that few programs run on. */
+START_TEST(says_that_results_are_exact)
+{
+    static struct drawn x;
+    static uint16_t d[ROWS * COLS];
+    uint64_t rng = test_seed();
+    for (int i = 0; i < test_cases(8, 60); i++) {
+        struct bitcut_gemm found;
+        draw(&x, &rng, (size_t)test_between(&rng, 700, K_MAX), 7);
+        for (int at = 0; at < ROWS * COLS; at++) {
+            double sum = 0;
+            for (size_t p = 0; p < x.g.k; p++) {
+                float a, b;
+                memcpy(&a, &x.a[(size_t)(at / COLS) * x.g.k + p], sizeof a);
+                memcpy(&b, &x.b[p * COLS + (size_t)(at % COLS)], sizeof b);
+                sum += (double)a * b; /* exact: few bits */
+            }
+            const uint32_t bits = bits_of((float)sum), odd = bits >> 16 & 1;
+            d[at] = (uint16_t)((bits + 0x7fff + odd) >> 16);
+        }
+        x.g.d = (struct bitcut_matrix){ .to = d, .format = &formats[FORMAT_BF16] };
+        const struct bitcut_explanation r = explain(&found, &x, 0.25);
+        ck_assert_msg(r.found && !strstr(r.text, "D is plain on cdna") &&
+                          (strstr(r.text, "the exact result, rounded to bf16") ||
+                           strstr(r.text, "mma.m16n8k16.f32.bf16, rounded to bf16: ")),
+                      "case %d: %s", i, r.text);
+    }
+}
+END_TEST
+
 START_TEST(tries_all_units_of_a_chip)
 {
     static const struct {
@@ -423,4 +454,4 @@ START_TEST(operands_choose_formats)
 END_TEST
 
 TEST_MAIN("prior", criteria_come_in_order, shapes_choose_units, operands_choose_formats, finds_orders_of_libraries, names_the_likeliest, describes_operands,
-          tries_all_units_of_a_chip)
+          says_that_results_are_exact, tries_all_units_of_a_chip)
