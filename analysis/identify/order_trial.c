@@ -157,23 +157,9 @@ static void try_orders(struct best *best, const struct order_trial *t,
         try_portion(best, t, unit, from + i, smaller(PORTION, count - i));
 }
 
-/* Whether a loop of the same kernel as the loop of other outputs is right: such loops are
-   few, so that few outputs are enough, of which any order gives about a fifth by chance.
- */
-static bool is_of_kernel(const struct best *b, const struct order_trial *t)
-{
-    const double chance = log(5);
-    const bool whole = b->all.count == t->open_all;
-    return b->all.count &&
-           (whole ? (double)b->all.count * chance
-                  : (double)b->all.run * chance - log((double)t->open_all) - 0.5) >
-               log((double)b->rank + 1);
-}
-
 bool is_enough(const struct best *b, const struct order_trial *t, bool most)
 {
     const bool whole = b->all.count == t->open_all;
-    if (b->of_kernel) return true;
     enum { FEW = 16 };
     const size_t share = most ? 3 * b->all.count : 8 * b->all.count;
     if (most && !whole && t->open_all <= FEW) return false;
@@ -420,9 +406,7 @@ static bool try_kernel(struct best *best, const struct order_trial *t)
     for (size_t i = 0; i < slicings; i++)
         if (known[i].slices || slicings == 1)
             count += add_loops(order + count, c, known[i], LOOPS_OF_KERNEL, ROOM - count);
-    const bool fine = !count || try_list(best, t, c->unit[0], order, count);
-    best->of_kernel = is_of_kernel(best, t);
-    return fine;
+    return !count || try_list(best, t, c->unit[0], order, count);
 }
 
 /* The panels of k of libraries, with the divisor of the last but one. */

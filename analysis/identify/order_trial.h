@@ -50,7 +50,6 @@ struct best {
     struct given all;
     size_t tried, rank;            /* orders that were tried; and before it */
     size_t few_given, few_outputs; /* of all orders that were tried, and outputs */
-    bool of_kernel; /* it is a loop of the kernel of an order that was found */
 };
 
 /* The share of outputs that an order gives by chance, from the orders that were tried. */
