@@ -371,7 +371,9 @@ static double ratio_of(double *apart, struct weighed *some, const struct residua
 
 bool guesses_find_larger(struct residuals *e, const struct guesses *plain)
 {
-    static const double most = 0x1p-9;
+    /* Results that are rounded away from zero are up to two ulps too large.  Sums that drift
+       upwards are not all too large by one factor. */
+    static const double least_ratio = 0x1p-22, most = 0x1p-9, spread = 1.25;
     double least = OUTSIDE, larger = 0;
     struct weighed *const some = memory_allocate(e->outputs + 1, sizeof *some);
     for (size_t i = 0; i < plain->count && !e->b.own && some; i++) {
@@ -379,8 +381,8 @@ bool guesses_find_larger(struct residuals *e, const struct guesses *plain)
         const double ratio = ratio_of(&apart, some, e, &plain->at[i]);
         if (apart < least) least = apart, larger = ratio;
     }
-    if (larger > 0 && larger < most) e->s.larger = bits_of_float((float)(1 + larger));
-    if (e->s.larger == F32_ONE) e->s.larger = 0;
+    if (larger > least_ratio && larger < most && least < spread)
+        e->s.larger = bits_of_float((float)(1 + larger));
     free(some);
     return some;
 }
