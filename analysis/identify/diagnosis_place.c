@@ -173,8 +173,8 @@ void diagnosis_place_describe(char *text, size_t size, const struct diagnosed_pl
                  p->down, p->right);
     else if (p->foreign)
         text_add(text, size,
-                 "they are unrelated to the product, as if they were not "
-                 "written");
+                 "they are no results of their positions: they were not written, or "
+                 "they are results of other positions");
 }
 
 void diagnosis_place_describe_region(char *text, size_t size,

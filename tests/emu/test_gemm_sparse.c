@@ -516,6 +516,7 @@ START_TEST(refusals)
 {
     uint64_t rng = test_seed() + 5;
     static struct given x, y;
+    char why[BITCUT_TEXT_MAX];
     given_draw(&x, "fma/f32", &rng);
     y = x;
     y.g.a.at = y.a, y.g.b.at = y.b, y.g.d.to = y.d;
@@ -560,7 +561,7 @@ START_TEST(refusals)
     g.zero_b = 1;
     REFUSED(g, "zero points cannot be combined with a sparse A");
     ck_assert_int_eq(bitcut_budget(NULL, 0, &x.g, 0, 1, why), BITCUT_BAD_ARGUMENT);
-    ck_assert_str_eq(why, "only gemm, verify, explain, judge, bound and tolerance take a sparse A");
+    ck_assert_str_eq(why, "only gemm, verify, explain, judge, bound, tolerance and advise take a sparse A");
 }
 END_TEST
 
