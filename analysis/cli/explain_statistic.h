@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `explain` for a GEMM of which statistics were published, and the seed of its inputs. */
+/* `explain` for published statistics of a GEMM, and the seed of its inputs. */
 #ifndef BITCUT_ANALYSIS_CLI_EXPLAIN_STATISTIC_H
 #define BITCUT_ANALYSIS_CLI_EXPLAIN_STATISTIC_H
 

@@ -30,18 +30,12 @@ static bool are_integers(const uint32_t *x, size_t count)
     return all;
 }
 
-static bool is_of_integers(const struct bitcut_format *f)
-{
-    return f && format_is_integer(f);
-}
-
 struct prior prior_of(const struct block *sample)
 {
     struct prior p = { .vector = problem_m(sample->q) == 1 || problem_n(sample->q) == 1,
                        .bits = bits_of(&formats[FORMAT_F32]),
                        .format = sample->q->format,
-                       .integers = is_of_integers(sample->q->a.format) &&
-                                   is_of_integers(sample->q->b.format) };
+                       .integers = problem_has_integers(sample->q) };
     const size_t of_a = sample->rows * sample->k, of_b = sample->k * sample->cols;
     const int shortest = are_integers(sample->a, of_a) && are_integers(sample->b, of_b)
                              ? formats[FORMAT_F16].bits

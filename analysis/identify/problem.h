@@ -84,6 +84,13 @@ void problem_leave_steps(struct problem *q);
 /* Whether q->told has anything. */
 static inline bool problem_is_told(const struct problem *q) { return q->told.size; }
 
+/* Whether A and B had formats of integers. */
+static inline bool problem_has_integers(const struct problem *q)
+{
+    return q->a.format && format_is_integer(q->a.format) && q->b.format &&
+           format_is_integer(q->b.format);
+}
+
 /* Sizes of the GEMM for the matrices as they are read. */
 size_t problem_m(const struct problem *q);
 size_t problem_n(const struct problem *q);

@@ -159,18 +159,13 @@ static enum bitcut_status report(struct ladder_report *l, const struct rung_inpu
     return BITCUT_OK;
 }
 
-static bool is_of_integers(const struct matrix *m)
-{
-    return m->format && format_is_integer(m->format);
-}
-
 enum bitcut_status rung_zeros(struct ladder_report *l, const struct rung_input *x,
                               struct fault *f)
 {
     const struct problem *const q = x->q;
     const struct view *const v = &x->sample;
     int32_t zero[2];
-    if (!is_of_integers(&q->a) || !is_of_integers(&q->b) || q->a.kept) return BITCUT_OK;
+    if (!problem_has_integers(q) || q->a.kept) return BITCUT_OK;
     struct sums *const s = memory_allocate(v->b.rows * v->b.cols, sizeof *s);
     if (!s) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
     const size_t count = take_sums(s, v);

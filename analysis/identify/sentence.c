@@ -298,7 +298,8 @@ bool explain_says_findings(const struct explanation *e)
            (!e->answer.found || e->of_rest || says_nothing(e) || e->ladder.unwritten);
 }
 
-/* What all outputs hold, from a sentence on a region, of which "they" are the outputs. */
+/* What all outputs hold.  The sentence is that of a region, and begins with "they" for
+   its outputs. */
 static void describe_no_product(char *text, const struct explanation *e)
 {
     static const char they[] = "they ";

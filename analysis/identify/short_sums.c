@@ -161,7 +161,7 @@ static double error_in(const struct residuals *e, const struct guess *g,
     return count ? doubles_median(e->some, count) : 0;
 }
 
-/* A shorter format of sums, or of the parts of which they consist. */
+/* A shorter format of sums, or of partial sums. */
 struct shown {
     const struct bitcut_format *f; /* NULL: none */
     bool of_parts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The search for what computed a GEMM of which only statistics are known. */
+/* The search for what computed a GEMM, by its published statistics. */
 #ifndef BITCUT_ANALYSIS_IDENTIFY_STATISTIC_SEARCH_H
 #define BITCUT_ANALYSIS_IDENTIFY_STATISTIC_SEARCH_H
 

@@ -61,10 +61,9 @@ enum bitcut_status problem_set_zeros(struct problem *q, int32_t zero_a, int32_t 
                                      struct fault *f)
 {
     enum { MOST = 1 << 22 }; /* elements less a zero point are FP32 values */
-    const bool integers = q->a.format && format_is_integer(q->a.format) && q->b.format &&
-                          format_is_integer(q->b.format);
     if (!zero_a && !zero_b) return BITCUT_OK;
-    if (!integers || zero_a > MOST || zero_a < -MOST || zero_b > MOST || zero_b < -MOST)
+    if (!problem_has_integers(q) || zero_a > MOST || zero_a < -MOST || zero_b > MOST ||
+        zero_b < -MOST)
         return fault_set(
             f, BITCUT_BAD_ARGUMENT,
             "zero points require A and B with formats of integers, and are at "

@@ -33,7 +33,7 @@ struct advise_problem {
     const struct bitcut_format *format_d; /* format of D; NULL: f32 */
     const struct bitcut_gemm *gemm; /* the alpha, the beta, the start and the steps of the
                                        GEMM, whether it has a sparse A, a bias and
-                                       factors, and of which blocks; NULL: D = A B */
+                                       factors, and the blocks of these; NULL: D = A B */
     const char *options; /* options of the program for the same, or NULL */
     bool values; /* report the values, the bits that splits retain, and scales as well */
 };
@@ -102,8 +102,8 @@ extern const struct record_field advise_fields[];
 
 /* The operands of every GEMM of a checked batch, or of its groups, that has an output and
    a product; at least one.  The caller frees *count elements with
-   advise_clear_operands(); with any other status there are none.  BITCUT_BAD_ARGUMENT:
-   there is no such GEMM. */
+   advise_clear_operands(); with any other status there are none.  BITCUT_BAD_ARGUMENT: no
+   GEMM has an output and a product. */
 enum bitcut_status advise_take_operands(struct gemm_data **of, size_t *count,
                                         const struct bitcut_gemm *g, int threads,
                                         struct fault *f);

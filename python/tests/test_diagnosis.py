@@ -217,7 +217,7 @@ class Diagnosis(unittest.TestCase):
         self.assertRegex(str(found), where, f"seed {SEED}")
 
     def test_one_output_of_many(self):
-        """The same in a wide D, of which a sample has few columns."""
+        """The same in a wide D. A sample has few of its columns."""
         self.m, self.n = 24, 300
         self.a, self.b = self.normal(self.m, self.k), self.normal(self.k, self.n)
         d = bitcut.gemm(self.a, self.b, recipe="fp32", unit="fma/f32").d.copy()
