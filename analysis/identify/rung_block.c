@@ -4,7 +4,8 @@
    columns follow by least squares: f with g = 1 first, as columns of one block of B have
    one factor; if that does not fit, g and f in turn.  Blocks count if they leave at most
    half of the misfit of longer blocks, and a quarter of that of one factor for each row.
-   Factors that are the same in all rows are those of a range of k with a fault. */
+   They also must leave at most half of the misfit of factors that are the same in all
+   rows and columns, which are those of ranges of k with a fault. */
 #include "analysis/identify/rung.h"
 
 #include "lib/base/size.h"
@@ -57,7 +58,8 @@ struct block_fit {
     size_t rows, cols, blocks, written; /* rows that are not zeros */
     double *sum;                        /* as in struct block_products */
     double *f, *g; /* rows x blocks, cols x blocks */
-    double *d;     /* D, each row divided by its root mean square; NaN in rows of zeros */
+    double *size;  /* of each row, its root mean square */
+    double *d;     /* D, each row divided by its size; NaN in rows of zeros */
 };
 
 static void fit_clear(struct block_fit *t)
@@ -65,6 +67,7 @@ static void fit_clear(struct block_fit *t)
     free(t->sum);
     free(t->f);
     free(t->g);
+    free(t->size);
     free(t->d);
 }
 
@@ -79,8 +82,9 @@ static bool fit_make(struct block_fit *t, const struct view *v,
     t->sum = calloc(outputs, t->blocks * sizeof *t->sum);
     t->f = calloc(t->rows, t->blocks * sizeof *t->f);
     t->g = calloc(t->cols, t->blocks * sizeof *t->g);
+    t->size = calloc(t->rows, sizeof *t->size);
     t->d = calloc(outputs, sizeof *t->d);
-    if (!t->sum || !t->f || !t->g || !t->d) return false;
+    if (!t->sum || !t->f || !t->g || !t->size || !t->d) return false;
     for (size_t at = 0; at < outputs; at++)
         for (size_t b = 0; b < products->blocks; b++)
             t->sum[at * t->blocks + b / each] += products->of[at * products->blocks + b];
@@ -88,7 +92,7 @@ static bool fit_make(struct block_fit *t, const struct view *v,
         double square = 0;
         for (size_t j = 0; j < t->cols; j++)
             square += v->d[i * t->cols + j] * v->d[i * t->cols + j];
-        const double size = sqrt(square / (double)t->cols);
+        const double size = t->size[i] = sqrt(square / (double)t->cols);
         t->written += size > 0;
         for (size_t j = 0; j < t->cols; j++)
             t->d[i * t->cols + j] = v->d[i * t->cols + j] / size;
@@ -185,27 +189,25 @@ static double fit_misfit(const struct block_fit *t)
 
 /* --- the factors ------------------------------------------------------------------ */
 
-/* Whether in half of the blocks the factors of the lines, relative to the median of the
-   line, are not the same in an eighth of the lines. */
-static bool is_of_lines(const double *factor, size_t lines, size_t blocks)
+/* The misfit of D with one factor for each block, the same in all rows and columns. */
+static double fit_common(struct block_fit *t)
 {
-    double typical[COLS_MAX];
-    size_t varied = 0;
-    for (size_t i = 0; i < lines; i++) {
-        double own[BLOCKS_MAX];
-        memcpy(own, &factor[i * blocks], blocks * sizeof *own);
-        typical[i] = doubles_median(own, blocks);
+    struct normal q = { .right = { 0 } };
+    double factor[BLOCKS_MAX];
+    for (size_t at = 0; at < t->rows * t->cols; at++) {
+        const size_t i = at / t->cols;
+        double x[BLOCKS_MAX];
+        for (size_t b = 0; b < t->blocks; b++)
+            x[b] = t->sum[at * t->blocks + b] / t->size[i];
+        if (isfinite(t->d[at]) && !is_held_out(t, at))
+            normal_add(&q, t->blocks, x, t->d[at]);
     }
-    for (size_t b = 0; b < blocks; b++) {
-        double some[COLS_MAX];
-        size_t others = 0;
-        for (size_t i = 0; i < lines; i++) some[i] = factor[i * blocks + b] / typical[i];
-        const double all = doubles_median(some, doubles_finite(some, lines));
-        for (size_t i = 0; i < lines; i++)
-            others += fabs(factor[i * blocks + b] / typical[i] / all - 1) > 0x1p-4;
-        varied += others * 8 >= lines;
-    }
-    return varied * 2 >= blocks;
+    normal_solve(factor, &q, t->blocks);
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t b = 0; b < t->blocks; b++)
+            t->f[i * t->blocks + b] = factor[b] / t->size[i];
+    for (size_t at = 0; at < t->cols * t->blocks; at++) t->g[at] = 1;
+    return fit_misfit(t);
 }
 
 /* The misfit of D with factors of blocks, infinite if D has none; *both: also of each
@@ -219,9 +221,9 @@ static double fit_find(struct block_fit *t, bool *both)
         solve_lines(t, true);
         solve_lines(t, false);
     }
-    const bool is = t->blocks < 2 || is_of_lines(t->f, t->rows, t->blocks) ||
-                    (*both && is_of_lines(t->g, t->cols, t->blocks));
-    return is && t->written >= ROWS_MIN ? fit_misfit(t) : (double)INFINITY;
+    const double misfit = fit_misfit(t);
+    const bool is = t->blocks < 2 || misfit * 2 <= fit_common(t);
+    return is && t->written >= ROWS_MIN ? misfit : (double)INFINITY;
 }
 
 static void describe(struct ladder_report *l, const struct rung_input *x, size_t length,
