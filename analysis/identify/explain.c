@@ -201,19 +201,32 @@ static void drop_nearest(struct explanation *e)
     for (size_t i = 0; i < RECIPES_MAX; i++) e->distance[i] = INFINITY;
 }
 
+/* Whether D and the nearest hypothesis agree on no more outputs than two correct orders
+   of k, as in a short format.  Then the hypothesis is not the kernel. */
+static bool agrees_by_chance(const struct explanation *e, const struct diagnosis *all)
+{
+    return e->answer.compared && (double)(e->answer.compared - e->answer.differ) <
+                                     all->agreeing * (double)e->answer.compared;
+}
+
 /* A fault may explain all of D, if the outputs that the nearest hypothesis does not give
    are unexplained, as if a short format hides the fault in most outputs; or if the
-   findings of the ladder, which are nearer than D without them, do not give it. */
+   findings of the ladder, which are nearer than D without them, do not give it.  Or all
+   of D is near the exact result, and only the hypothesis is far from it. */
 static enum bitcut_status diagnose_all(struct explanation *e,
                                        const struct explain_options *o, struct fault *f)
 {
     struct diagnosis all;
     const enum bitcut_status status =
         diagnosis_find(&all, &e->q, o->seed, o->progress, f);
-    if (status != BITCUT_OK || all.level != DIAGNOSIS_FAULT) return status;
+    const bool fault = all.level == DIAGNOSIS_FAULT,
+               right =
+                   (all.level == DIAGNOSIS_ROUNDING || all.level == DIAGNOSIS_OPERANDS) &&
+                   e->diagnosis.of_rest && agrees_by_chance(e, &all);
+    if (status != BITCUT_OK || !(fault || right)) return status;
     e->diagnosis = all;
-    e->ladder.findings = 0;
-    e->ladder.is_final = false;
+    if (fault) e->ladder.findings = 0;
+    if (fault) e->ladder.is_final = false;
     drop_nearest(e);
     return status;
 }
