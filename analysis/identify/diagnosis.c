@@ -4,6 +4,7 @@
 #include "analysis/identify/diagnosis_name.h"
 #include "analysis/identify/diagnosis_place.h"
 #include "analysis/identify/difference.h"
+#include "analysis/identify/guess_choice.h"
 #include "analysis/identify/short_sums.h"
 #include "lib/base/size.h"
 #include "lib/base/text.h"
@@ -33,8 +34,7 @@ enum {
 };
 
 struct diagnosing {
-    struct residuals e;
-    struct guesses plain, best; /* without a fault; with faults or one rounded operand */
+    struct choice of;
     struct guesses few;         /* with scores of the first rows and columns only      */
     uint64_t seed;
     const struct progress *progress;
@@ -47,13 +47,13 @@ struct diagnosing {
 static void try_quick(struct diagnosing *x, const struct guess *g)
 {
     const bool simple =
-        !g->parts && x->e.arithmetics.at[g->arithmetic].kind != ARITHMETIC_ONE;
-    if (!guess_try(simple ? &x->plain : &x->best, &x->e, *g)) x->failed = true;
+        !g->parts && x->of.e.arithmetics.at[g->arithmetic].kind != ARITHMETIC_ONE;
+    if (!guess_try(simple ? &x->of.plain : &x->of.best, &x->of.e, *g)) x->failed = true;
 }
 
 static void try_few(struct diagnosing *x, struct guess g)
 {
-    if (!guess_try_few(&g, &x->e, x->masked ? MASKED_FEW : FEW)) x->failed = true;
+    if (!guess_try_few(&g, &x->of.e, x->masked ? MASKED_FEW : FEW)) x->failed = true;
     g.rest = NULL;
     if (isfinite(g.score)) guesses_keep(&x->few, &g);
 }
@@ -71,7 +71,7 @@ static void try_fault(struct diagnosing *x, const struct guess *base,
 {
     struct guess g = *base;
     g.part[g.parts++] = (struct guessed){ .fault = c };
-    if (guess_is_quick(&x->e, &g)) try_quick(x, &g);
+    if (guess_is_quick(&x->of.e, &g)) try_quick(x, &g);
     else if (slowly) try_few(x, g);
 }
 
@@ -89,11 +89,11 @@ static bool is_worthwhile(const struct kernel_fault *row, enum arithmetic_kind k
 /* Add a fault of the tables to a guess.  Ranges of k are effects instead. */
 static void add_faults(struct diagnosing *x, const struct guess *base)
 {
-    const enum arithmetic_kind kind = x->e.arithmetics.at[base->arithmetic].kind;
+    const enum arithmetic_kind kind = x->of.e.arithmetics.at[base->arithmetic].kind;
     for (const struct kernel_fault *row = kernel_fault_next(NULL); row;
          row = kernel_fault_next(row)) {
         if (row->fine || row->of_promotion || row->of_ranges) continue;
-        const int kinds = (int)(row->kinds ? row->kinds(&x->e.s) : 1);
+        const int kinds = (int)(row->kinds ? row->kinds(&x->of.e.s) : 1);
         for (int i = 0; i < kinds && !progress_stopped(x->progress); i++)
             try_fault(x, base, (struct kernel_fault_choice){ row, i },
                       is_worthwhile(row, kind));
@@ -125,7 +125,7 @@ static bool unscale(double *residual, double *weight, const struct part_matrices
 static size_t fit_effects(struct k_effect *to, struct diagnosing *x,
                           const struct guess *base, const struct candidate *c)
 {
-    const struct part_matrices *const all = guess_parts(&x->e, c);
+    const struct part_matrices *const all = guess_parts(&x->of.e, c);
     double residual[SIDE_MAX * SIDE_MAX], weight[SIDE_MAX * SIDE_MAX];
     const size_t side = x->masked ? SIDE_MAX : FITTED;
     size_t count = 0;
@@ -134,7 +134,7 @@ static size_t fit_effects(struct k_effect *to, struct diagnosing *x,
         struct part_matrices m = *all;
         m.rows = smaller(m.rows, side);
         m.cols = smaller(m.cols, side);
-        if (unscale(residual, weight, &m, &x->e, c, base))
+        if (unscale(residual, weight, &m, &x->of.e, c, base))
             count = k_effects_fit(to, &m, c, residual, weight);
     }
     x->failed |= count == SIZE_MAX;
@@ -144,8 +144,8 @@ static size_t fit_effects(struct k_effect *to, struct diagnosing *x,
 static void add_effects(struct diagnosing *x, const struct guess *base)
 {
     struct candidate c;
-    if (!base->rest || !guess_candidate(&c, &x->e, base) ||
-        x->e.arithmetics.at[base->arithmetic].kind == ARITHMETIC_QUANTIZED)
+    if (!base->rest || !guess_candidate(&c, &x->of.e, base) ||
+        x->of.e.arithmetics.at[base->arithmetic].kind == ARITHMETIC_QUANTIZED)
         return;
     struct k_effect *const found = memory_allocate(k_effect_count(&c), sizeof *found);
     const size_t count = found ? fit_effects(found, x, base, &c) : 0;
@@ -162,7 +162,7 @@ static void add_effects(struct diagnosing *x, const struct guess *base)
 
 static void without_fault(struct diagnosing *x)
 {
-    for (size_t i = 0; i < x->e.arithmetics.count; i++)
+    for (size_t i = 0; i < x->of.e.arithmetics.count; i++)
         try_quick(x, &(struct guess){ .arithmetic = i });
 }
 
@@ -170,7 +170,7 @@ static void without_fault(struct diagnosing *x)
 static struct guess alone(struct diagnosing *x, size_t arithmetic)
 {
     struct guesses one = { .count = 0 };
-    if (!guess_try(&one, &x->e, (struct guess){ .arithmetic = arithmetic }) ||
+    if (!guess_try(&one, &x->of.e, (struct guess){ .arithmetic = arithmetic }) ||
         !one.count) {
         x->failed = true;
         return (struct guess){ .rest = NULL };
@@ -183,15 +183,15 @@ static struct guess alone(struct diagnosing *x, size_t arithmetic)
    arithmetic that is nearest. */
 static bool is_fitted(const struct diagnosing *x, size_t arithmetic)
 {
-    const enum arithmetic_kind kind = x->e.arithmetics.at[arithmetic].kind;
+    const enum arithmetic_kind kind = x->of.e.arithmetics.at[arithmetic].kind;
     return kind == ARITHMETIC_EXACT || kind == ARITHMETIC_SPLIT ||
-           (x->plain.count && x->plain.at[0].arithmetic == arithmetic);
+           (x->of.plain.count && x->of.plain.at[0].arithmetic == arithmetic);
 }
 
 static void one_fault(struct diagnosing *x)
 {
-    for (size_t i = 0; i < x->e.arithmetics.count && !x->failed; i++) {
-        const enum arithmetic_kind kind = x->e.arithmetics.at[i].kind;
+    for (size_t i = 0; i < x->of.e.arithmetics.count && !x->failed; i++) {
+        const enum arithmetic_kind kind = x->of.e.arithmetics.at[i].kind;
         struct guess g = alone(x, i);
         if (kind != ARITHMETIC_ONE && kind != ARITHMETIC_PARTS) add_faults(x, &g);
         if (is_fitted(x, i)) add_effects(x, &g);
@@ -217,14 +217,14 @@ static size_t select_portable(struct guess to[PORTED], const struct diagnosing *
     double last = -INFINITY;
     while (count < PORTED) {
         const struct guess *best = NULL;
-        for (size_t i = 0; i < x->best.count; i++) {
-            const struct guess *const g = &x->best.at[i];
-            if (is_portable(g) && guess_total(&x->e, g) > last &&
-                (!best || guess_total(&x->e, g) < guess_total(&x->e, best)))
+        for (size_t i = 0; i < x->of.best.count; i++) {
+            const struct guess *const g = &x->of.best.at[i];
+            if (is_portable(g) && guess_total(&x->of.e, g) > last &&
+                (!best || guess_total(&x->of.e, g) < guess_total(&x->of.e, best)))
                 best = g;
         }
         if (!best) break;
-        last = guess_total(&x->e, best);
+        last = guess_total(&x->of.e, best);
         to[count++] = *best;
     }
     return count;
@@ -236,13 +236,13 @@ static void port(struct diagnosing *x)
     struct guess from[PORTED];
     const size_t count = select_portable(from, x);
     for (size_t i = 0; i < count; i++)
-        for (size_t a = 0; a < x->e.arithmetics.count && !x->failed; a++) {
+        for (size_t a = 0; a < x->of.e.arithmetics.count && !x->failed; a++) {
             struct guess g = from[i];
             g.arithmetic = a;
             g.rest = NULL;
-            if (guess_is_quick(&x->e, &g)) try_quick(x, &g);
-            else if (x->e.arithmetics.at[a].kind != ARITHMETIC_OTHER &&
-                     x->e.arithmetics.at[a].kind != ARITHMETIC_QUANTIZED)
+            if (guess_is_quick(&x->of.e, &g)) try_quick(x, &g);
+            else if (x->of.e.arithmetics.at[a].kind != ARITHMETIC_OTHER &&
+                     x->of.e.arithmetics.at[a].kind != ARITHMETIC_QUANTIZED)
                 try_few(x, g);
         }
     confirm_few(x);
@@ -254,7 +254,7 @@ static void extend(struct diagnosing *x, const struct guess *from, size_t arithm
     struct guesses one = { .count = 0 };
     struct guess g = *from;
     g.arithmetic = arithmetic;
-    if (!guess_try(&one, &x->e, g)) x->failed = true;
+    if (!guess_try(&one, &x->of.e, g)) x->failed = true;
     if (!one.count) return;
     add_faults(x, &one.at[0]);
     add_effects(x, &one.at[0]);
@@ -267,16 +267,16 @@ static void one_more_fault(struct diagnosing *x, int parts)
 {
     struct guess from[EXTENDED];
     size_t count = 0;
-    for (size_t i = 0; i < x->best.count && count < EXTENDED; i++) {
-        const struct guess *const g = &x->best.at[i];
+    for (size_t i = 0; i < x->of.best.count && count < EXTENDED; i++) {
+        const struct guess *const g = &x->of.best.at[i];
         bool known = g->parts != parts;
         for (size_t j = 0; j < count; j++)
             known |= guesses_have_same_faults(&from[j], g) && is_portable(g);
         if (!known) from[count++] = *g;
     }
     for (size_t i = 0; i < count; i++)
-        for (size_t a = 0; a < x->e.arithmetics.count && !x->failed; a++) {
-            const enum arithmetic_kind kind = x->e.arithmetics.at[a].kind;
+        for (size_t a = 0; a < x->of.e.arithmetics.count && !x->failed; a++) {
+            const enum arithmetic_kind kind = x->of.e.arithmetics.at[a].kind;
             const bool other = kind == ARITHMETIC_EXACT || kind == ARITHMETIC_SPLIT ||
                                kind == ARITHMETIC_TERMS;
             if (a == from[i].arithmetic || (other && is_portable(&from[i])))
@@ -285,110 +285,11 @@ static void one_more_fault(struct diagnosing *x, int parts)
     confirm_few(x);
 }
 
-/* --- the decision ----------------------------------------------------------------- */
-
-static const struct guess *cheapest(const struct diagnosing *x, const struct guesses *of)
-{
-    const struct guess *best = of->at;
-    for (size_t i = 1; i < of->count; i++)
-        if (guess_total(&x->e, &of->at[i]) < guess_total(&x->e, best)) best = &of->at[i];
-    return of->count ? best : NULL;
-}
-
-/* Whether the distance from a guess is that of a correct kernel.  Sums that are truncated
-   have errors that depend more on the order, and truncated products have more of them. */
-static bool is_at_level(const struct diagnosing *x, const struct guess *g)
-{
-    static const double spread = 1.8, outside = 0.01, least = 0.3;
-    const struct rounding_level *const l = &x->e.rounding;
-    const double more = g->cut > 0 && l->nearest > 0
-                            ? fmax(2 * g->cut, least) * l->toward_zero_spread / l->nearest
-                            : 0;
-    return g->spread <= spread * hypot(1, more) && (g->outside <= outside || more > 1) &&
-           !guess_has_outlier(&x->e, g);
-}
-
-/* Whether faults account for nearly all of the distance.  Then what remains may be as
-   large as in sums that are truncated. */
-static bool is_nearly_all(const struct diagnosing *x, const struct guess *g)
-{
-    static const double spread = 1.8, times = 50, outside = 0.1;
-    const struct guess *const plain = cheapest(x, &x->plain);
-    const struct rounding_level *const l = &x->e.rounding;
-    return g->parts && plain && plain->spread > times * g->spread && l->nearest > 0 &&
-           g->spread <= spread * hypot(1, l->toward_zero_spread / l->nearest) &&
-           g->outside <= outside;
-}
-
-/* The best guess: without a fault, if that is at the level and a fault does not make the
-   distance clearly smaller. */
-static const struct guess *better(const struct diagnosing *x)
-{
-    static const double clearly = 1.25;
-    const struct guess *const plain = cheapest(x, &x->plain), *const fault =
-                                                                  cheapest(x, &x->best);
-    if (!fault || (plain && guess_total(&x->e, plain) <= guess_total(&x->e, fault)))
-        return plain;
-    return plain && is_at_level(x, plain) && plain->spread < clearly * fault->spread
-               ? plain
-               : fault;
-}
-
-/* The best guess, after the levels became those of the best guess: an order with lanes
-   has smaller errors than one chain. */
-static const struct guess *decide(struct diagnosing *x)
-{
-    static const double least = 0.02, most = 1.2;
-    const double spread = better(x)->spread, by = spread > least ? spread : least;
-    if (spread < most) {
-        guesses_rescore(&x->plain, &x->e, by);
-        guesses_rescore(&x->best, &x->e, by);
-    }
-    return better(x);
-}
-
-/* The median of the levels. */
-static double level_of(const struct residuals *e)
-{
-    return 0.6745 * residuals_median(e, e->level, 0);
-}
-
-/* The simplest guess that most outputs are near: without a fault, or else with faults. */
-static const struct guess *of_most(const struct diagnosing *x)
-{
-    static const double most = 0.7, spread = 1.8;
-    const struct guess *const g[] = { cheapest(x, &x->plain), cheapest(x, &x->best) };
-    for (int i = 0; i < 2; i++)
-        if (g[i] && g[i]->inside <= spread && g[i]->outside <= most) return g[i];
-    return NULL;
-}
-
-/* Whether faults bring D clearly nearer; or some outputs of it, or the few outputs that
-   no rounding explains, without being farther from the others. */
-static bool is_nearer(const struct diagnosing *x, const struct guess *g)
-{
-    static const double clearly = 1.25, nearly = 1.1, some = 0.02, much = 20;
-    const struct guess *const plain = cheapest(x, &x->plain);
-    if (!g->parts || !plain || plain->spread >= clearly * g->spread) return true;
-    return g->spread < nearly * plain->spread &&
-           (plain->outside > g->outside + some ||
-            (is_at_level(x, g) && !is_at_level(x, plain) &&
-             guess_total(&x->e, plain) > guess_total(&x->e, g) + much));
-}
-
-/* Whether the exact result is as near as rounded operands, or parts, which truncated sums
-   bring to the level. */
-static bool is_as_near(const struct diagnosing *x, const struct guess *exact,
-                       const struct guess *g)
-{
-    static const double clearly = 1.25, much = 20;
-    return !g->parts && is_at_level(x, g) && exact->spread < clearly * g->spread &&
-           guess_total(&x->e, exact) < guess_total(&x->e, g) + much;
-}
+/* --- the conclusion --------------------------------------------------------------- */
 
 /* From what other outputs are not far. */
-static void set_look(struct diagnosis *to, const struct diagnosing *x,
-                     const struct guess *g, const struct guess *exact)
+static void set_look(struct diagnosis *to, const struct choice *x, const struct guess *g,
+                     const struct guess *exact)
 {
     const struct arithmetic *const a = &x->e.arithmetics.at[g->arithmetic];
     const bool rounded = to->level == DIAGNOSIS_OPERANDS && a->kind == ARITHMETIC_ROUNDED;
@@ -400,48 +301,57 @@ static void set_look(struct diagnosis *to, const struct diagnosing *x,
 
 static void conclude(struct diagnosis *to, struct diagnosing *x)
 {
-    const struct guess *const g = decide(x);
+    const struct guess *const g = choice_decide(&x->of);
     struct guess exact = alone(x, 0);
     if (!exact.rest) return;
     *to = (struct diagnosis){ .level = DIAGNOSIS_UNEXPLAINED,
-                              .outputs = x->e.finite,
-                              .agreeing = x->e.rounding.agreeing,
-                              .before = residuals_median(&x->e, exact.rest, 0),
-                              .after = residuals_median(&x->e, g->rest, g->cut),
-                              .limit = level_of(&x->e),
-                              .toward_zero = g->cut };
-    if ((!g->parts && is_at_level(x, &exact)) || is_as_near(x, &exact, g)) {
+                              .outputs = x->of.e.finite,
+                              .agreeing = x->of.e.rounding.agreeing,
+                              .before = residuals_median(&x->of.e, exact.rest, 0),
+                              .after = residuals_median(&x->of.e, g->rest, g->cut),
+                              .limit = choice_level(&x->of.e),
+                              .bias_share = g->cut };
+    if ((!g->parts && choice_is_at_level(&x->of, &exact)) ||
+        choice_is_as_near(&x->of, &exact, g)) {
         to->level = DIAGNOSIS_ROUNDING;
         to->after = to->before;
-        to->toward_zero = exact.cut;
-    } else if ((is_at_level(x, g) || is_nearly_all(x, g)) && is_nearer(x, g))
-        diagnosis_name(to, &x->e, g, &x->best, &x->plain);
-    set_look(to, x, g, &exact);
+        to->bias_share = exact.cut;
+    } else if ((choice_is_at_level(&x->of, g) || choice_is_nearly_all(&x->of, g)) &&
+               choice_is_nearer(&x->of, g))
+        diagnosis_name(to, &x->of.e, g, &x->of.best, &x->of.plain);
+    to->bias = to->bias_share > 0 ? x->of.e.bias : NULL;
+    set_look(to, &x->of, g, &exact);
     free(exact.rest);
-    const struct guess *const plain = cheapest(x, &x->plain);
-    if (to->level != DIAGNOSIS_UNEXPLAINED) short_sums_add_store(to, &x->e);
-    else if (plain && !of_most(x) && short_sums_name(to, &x->e, plain))
-        to->after = residuals_median(&x->e, plain->rest, plain->cut);
+    const struct guess *const plain = choice_cheapest(&x->of, &x->of.plain);
+    if (to->level != DIAGNOSIS_UNEXPLAINED) short_sums_add_store(to, &x->of.e);
+    else if (plain && !choice_of_most(&x->of) && short_sums_name(to, &x->of.e, plain))
+        to->after = residuals_median(&x->of.e, plain->rest, plain->cut);
 }
 
 static bool is_done(const struct diagnosing *x)
 {
-    return is_at_level(x, better(x)) || is_nearly_all(x, better(x)) || x->failed ||
+    return choice_is_at_level(&x->of, choice_best(&x->of)) ||
+           choice_is_nearly_all(&x->of, choice_best(&x->of)) || x->failed ||
            progress_stopped(x->progress);
 }
 
 static void diagnose(struct diagnosing *x)
 {
     without_fault(x);
-    if (!x->failed && residuals_undo_truncation(&x->e, &x->plain)) {
-        guesses_clear(&x->plain);
+    if (!x->failed && residuals_undo_truncation(&x->of.e, &x->of.plain)) {
+        guesses_clear(&x->of.plain);
         without_fault(x);
     }
-    if (!x->failed) guesses_find_start(&x->e, &x->plain);
-    x->failed |= !x->failed && !x->masked && !guesses_find_larger(&x->e, &x->plain);
+    if (!x->failed && residuals_turn(&x->of.e, &x->of.plain)) {
+        guesses_clear(&x->of.plain);
+        without_fault(x);
+    }
+    if (!x->failed) guesses_find_start(&x->of.e, &x->of.plain);
+    x->failed |= !x->failed && !x->masked && !guesses_find_larger(&x->of.e, &x->of.plain);
     if (!x->failed) one_fault(x);
     if (!is_done(x)) port(x);
-    for (int parts = 1; parts < GUESS_FAULTS_MAX && !is_done(x) && !of_most(x); parts++) {
+    for (int parts = 1;
+         parts < GUESS_FAULTS_MAX && !is_done(x) && !choice_of_most(&x->of); parts++) {
         one_more_fault(x, parts);
         if (!is_done(x)) port(x);
     }
@@ -484,9 +394,10 @@ static enum bitcut_status diagnose_outside(struct diagnosis *to, struct diagnosi
                                            struct fault *f)
 {
     enum { MANY = 24 };
-    const struct block *const own = &x->e.b;
-    const struct taken only = { &x->e, g };
-    const bool scattered = !p->filled && p->outside >= MANY;
+    const struct block *const own = &x->of.e.b;
+    const struct taken only = { &x->of.e, g };
+    const bool whole = p->filled && p->row_step == 1 && p->col_step == 1,
+               scattered = !whole && p->outside >= MANY;
     struct block b;
     const enum bitcut_status status =
         scattered
@@ -506,11 +417,11 @@ static enum bitcut_status conclude_outside(struct diagnosis *to, struct diagnosi
     struct diagnosed_place p;
     struct diagnosis rest = { .level = DIAGNOSIS_NONE };
     enum bitcut_status status = BITCUT_OK;
-    diagnosis_place_find(&p, &x->e, g);
+    diagnosis_place_find(&p, &x->of.e, g);
     to->outside = p.outside;
-    to->after = residuals_median(&x->e, g->rest, g->cut);
+    to->after = diagnosis_place_median(&x->of.e, g);
     arithmetic_describe(to->operands, sizeof to->operands,
-                        &x->e.arithmetics.at[g->arithmetic]);
+                        &x->of.e.arithmetics.at[g->arithmetic]);
     diagnosis_place_describe_region(to->place, sizeof to->place, &p);
     if (!p.moved && !p.constant && p.outside)
         status = diagnose_outside(&rest, x, g, &p, f);
@@ -518,9 +429,10 @@ static enum bitcut_status conclude_outside(struct diagnosis *to, struct diagnosi
     const bool right =
         rest.level == DIAGNOSIS_ROUNDING || rest.level == DIAGNOSIS_OPERANDS;
     if (g->parts && right) {
-        const struct block *const b = &x->e.b;
-        diagnosis_name(to, &x->e, g, &x->best, &x->plain);
-        to->outside = x->e.finite - p.outside;
+        const struct block *const b = &x->of.e.b;
+        *to->operands = 0;
+        diagnosis_name(to, &x->of.e, g, &x->of.best, &x->of.plain);
+        to->outside = x->of.e.finite - p.outside;
         snprintf(to->place, sizeof to->place, "most outputs of ");
         region_describe(to->place, sizeof to->place, b->row[0], b->row[b->rows - 1] + 1,
                         b->col[0], b->col[b->cols - 1] + 1);
@@ -540,9 +452,10 @@ static enum bitcut_status conclude_outside(struct diagnosis *to, struct diagnosi
 static enum bitcut_status conclude_all(struct diagnosis *to, struct diagnosing *x,
                                        bool all, struct fault *f)
 {
-    if (!x->failed && x->e.finite && !progress_stopped(x->progress)) conclude(to, x);
-    const struct guess *const g =
-        all && to->level == DIAGNOSIS_UNEXPLAINED && !x->failed ? of_most(x) : NULL;
+    if (!x->failed && x->of.e.finite && !progress_stopped(x->progress)) conclude(to, x);
+    const bool part = all && to->level == DIAGNOSIS_UNEXPLAINED && !x->failed;
+    const struct guess *g = part ? choice_of_most(&x->of) : NULL;
+    if (part && !g) g = choice_of_most_truncated(&x->of);
     if (x->failed) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     return g ? conclude_outside(to, x, g, f) : BITCUT_OK;
 }
@@ -551,11 +464,11 @@ static enum bitcut_status conclude_all(struct diagnosis *to, struct diagnosing *
 static void mask(struct diagnosing *x, const struct taken *only)
 {
     x->masked = true;
-    for (size_t at = 0; at < x->e.outputs; at++)
-        if (!isnan(x->e.level[at]) &&
+    for (size_t at = 0; at < x->of.e.outputs; at++)
+        if (!isnan(x->of.e.level[at]) &&
             !diagnosis_place_is_outside(only->e, only->near, at)) {
-            x->e.level[at] = NAN;
-            x->e.finite--;
+            x->of.e.level[at] = NAN;
+            x->of.e.finite--;
         }
 }
 
@@ -574,15 +487,15 @@ static enum bitcut_status diagnose_block(struct diagnosis *to, struct block *b,
     x->progress = progress;
     x->seed = seed;
     *to = (struct diagnosis){ .level = DIAGNOSIS_NONE };
-    enum bitcut_status status = residuals_make(&x->e, b, seed, f);
+    enum bitcut_status status = residuals_make(&x->of.e, b, seed, f);
     if (status == BITCUT_OK) {
         if (only) mask(x, only);
-        if (x->e.finite) diagnose(x);
+        if (x->of.e.finite) diagnose(x);
         status = conclude_all(to, x, all, f);
-        residuals_clear(&x->e);
+        residuals_clear(&x->of.e);
     }
-    guesses_clear(&x->plain);
-    guesses_clear(&x->best);
+    guesses_clear(&x->of.plain);
+    guesses_clear(&x->of.best);
     free(x);
     return status;
 }

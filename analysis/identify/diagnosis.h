@@ -49,8 +49,9 @@ struct diagnosis {
                              outputs of the sample that are right                     */
     double limit;         /* largest error of a correct kernel in this median         */
     double agreeing;      /* share of outputs on which two correct orders agree       */
-    double toward_zero;   /* size of the bias toward zero, as a share of that of a chain
-                             of sums rounded toward zero; 0: none is seen             */
+    const struct sum_bias *bias; /* of the errors; NULL: none is seen                  */
+    double bias_share; /* its size, as a share of that of a chain of sums that are
+                          rounded in this direction                                */
     char operands[DIAGNOSIS_TEXT_MAX]; /* what became of the operands; "": nothing     */
     struct diagnosed_fault fault[DIAGNOSED_FAULTS_MAX];
     size_t faults;

@@ -3,6 +3,7 @@
 #include "analysis/identify/difference.h"
 
 #include "lib/base/size.h"
+#include "lib/base/stats.h"
 #include "lib/base/text.h"
 #include "lib/number/bits.h"
 
@@ -27,13 +28,58 @@ double diagnosis_place_largest(const struct residuals *e, const double *error,
     return ldexp(largest, 24);
 }
 
+double diagnosis_place_median(const struct residuals *e, const struct guess *g)
+{
+    size_t count = 0;
+    for (size_t at = 0; at < e->outputs; at++)
+        if (!isnan(e->level[at]) && e->size[at] > 0 &&
+            !diagnosis_place_is_outside(e, g, at))
+            e->some[count++] =
+                ldexp(fabs(g->rest[at] - g->cut * e->cut[at]) / e->size[at], 24);
+    return doubles_median(e->some, doubles_finite(e->some, count));
+}
+
 /* --- the region ------------------------------------------------------------------- */
+
+/* The step from one line of a block to the next one that has such outputs, if there are
+   many of them and others between them; or 1. */
+static size_t step_of(const bool *line_has, const size_t *line, size_t count)
+{
+    enum { MANY = 8, BETWEEN = 4 };
+    size_t first = SIZE_MAX, last = 0, step = 0, lines = 0, between = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!line_has[i]) continue;
+        size_t x = first == SIZE_MAX ? 0 : line[i] - first;
+        first = smaller(first, line[i]);
+        last = line[i];
+        lines++;
+        while (x) { /* Euclid's algorithm */
+            const size_t rest = step % x;
+            step = x;
+            x = rest;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        between += line[i] > first && line[i] < last && !line_has[i];
+    return lines >= MANY && between >= BETWEEN && step ? step : 1;
+}
+
+static bool is_in(const struct diagnosed_place *p, size_t row, size_t col)
+{
+    return row >= p->row && row < p->row_end && col >= p->col && col < p->col_end &&
+           (row - p->row) % p->row_step == 0 && (col - p->col) % p->col_step == 0;
+}
 
 void diagnosis_place_region(struct diagnosed_place *to, const struct block *b,
                             place_has *has, const void *about)
 {
     size_t inside = 0;
-    *to = (struct diagnosed_place){ .row = SIZE_MAX, .col = SIZE_MAX, .constant = true };
+    bool *const row_has = calloc(b->rows + 1, sizeof *row_has), *const col_has = calloc(
+                                                                    b->cols + 1,
+                                                                    sizeof *col_has);
+    *to = (struct diagnosed_place){
+        .row = SIZE_MAX, .col = SIZE_MAX, .row_step = 1, .col_step = 1, .constant = true
+    };
     for (size_t at = 0; at < b->rows * b->cols; at++) {
         const size_t row = b->row[at / b->cols], col = b->col[at % b->cols];
         if (!has(about, at)) continue;
@@ -43,12 +89,15 @@ void diagnosis_place_region(struct diagnosed_place *to, const struct block *b,
         to->col = smaller(to->col, col);
         to->row_end = larger(to->row_end, row + 1);
         to->col_end = larger(to->col_end, col + 1);
+        if (row_has) row_has[at / b->cols] = true;
+        if (col_has) col_has[at % b->cols] = true;
     }
-    for (size_t at = 0; at < b->rows * b->cols; at++) {
-        const size_t row = b->row[at / b->cols], col = b->col[at % b->cols];
-        inside +=
-            row >= to->row && row < to->row_end && col >= to->col && col < to->col_end;
-    }
+    if (row_has) to->row_step = step_of(row_has, b->row, b->rows);
+    if (col_has) to->col_step = step_of(col_has, b->col, b->cols);
+    free(row_has);
+    free(col_has);
+    for (size_t at = 0; at < b->rows * b->cols; at++)
+        inside += is_in(to, b->row[at / b->cols], b->col[at % b->cols]);
     to->filled = to->outside && inside == to->outside;
 }
 
@@ -182,4 +231,6 @@ void diagnosis_place_describe_region(char *text, size_t size,
 {
     text_add(text, size, "%s", p->filled ? "" : "some outputs of ");
     region_describe(text, size, p->row, p->row_end, p->col, p->col_end);
+    if (p->row_step > 1) text_add(text, size, ", one row in %zu", p->row_step);
+    if (p->col_step > 1) text_add(text, size, ", one column in %zu", p->col_step);
 }

@@ -9,7 +9,8 @@
 struct diagnosed_place {
     size_t outside;                    /* number of such outputs                      */
     size_t row, row_end, col, col_end; /* the smallest region of D with all of them   */
-    bool filled;                       /* every output of the sample in it is outside */
+    size_t row_step, col_step;         /* of whose rows and columns, from the first on */
+    bool filled;                       /* every output of the sample in them is outside */
     bool constant;                     /* all have one value                          */
     uint32_t value;
     bool moved; /* D has their values `down` rows and `right`
@@ -38,8 +39,9 @@ void diagnosis_place_describe(char *text, size_t size, const struct diagnosed_pl
 void diagnosis_place_describe_region(char *text, size_t size,
                                      const struct diagnosed_place *p);
 
-/* The largest error from a result of the outputs that are not outside a guess, in u
-   |A||B|. */
+/* The median and the largest distance of the outputs that are not outside a guess, from
+   the guess and from a result, in u |A||B|. */
+double diagnosis_place_median(const struct residuals *e, const struct guess *g);
 double diagnosis_place_largest(const struct residuals *e, const double *error,
                                const struct guess *g);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A diagnosis: its fields, and its sentence. */
 #include "analysis/identify/diagnosis.h"
+#include "analysis/identify/rounding_level.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -36,9 +37,18 @@ static void describe_faults(char *text, size_t size, const struct diagnosis *d)
 
 static void describe_order(char *text, size_t size, const struct diagnosis *d)
 {
-    if (d->toward_zero > 0)
-        text_add(text, size,
-                 "; the errors are biased toward zero, as of truncated sums or parts");
+    if (d->bias)
+        text_add(text, size, "; the errors are biased %s, as of %s", d->bias->name,
+                 d->bias->cause);
+}
+
+/* What remains without the faults.  No order of k removes the errors of short sums. */
+static void describe_left(char *text, size_t size, const struct diagnosis *d)
+{
+    if (d->after < d->before)
+        text_add(text, size, ". Without it %.2g u |A||B| remain of %.3g u |A||B|",
+                 d->after, d->before);
+    else text_add(text, size, ". The error is %.3g u |A||B|", d->before);
 }
 
 /* Of outputs that the nearest hypothesis does not give. */
@@ -57,9 +67,7 @@ static void describe_rest(char *text, size_t size, const struct diagnosis *d)
     describe_faults(text, size, d);
     if (d->level == DIAGNOSIS_OPERANDS) text_add(text, size, "%s", d->operands);
     else if (*d->operands) text_add(text, size, ", where D is %s", d->operands);
-    if (d->level != DIAGNOSIS_UNEXPLAINED)
-        text_add(text, size, ". Without it %.2g u |A||B| remain of %.3g u |A||B|",
-                 d->after, d->before);
+    if (d->level != DIAGNOSIS_UNEXPLAINED) describe_left(text, size, d);
 }
 
 static void describe_fault(char *text, size_t size, const struct diagnosis *d)
@@ -74,9 +82,7 @@ static void describe_fault(char *text, size_t size, const struct diagnosis *d)
     if (d->outside)
         text_add(text, size,
                  ". Of the other outputs only rounding differs: %.2g u |A||B|", d->after);
-    else
-        text_add(text, size, ". Without it %.2g u |A||B| remain of %.3g u |A||B|",
-                 d->after, d->before);
+    else describe_left(text, size, d);
 }
 
 static void describe_unexplained(char *text, size_t size, const struct diagnosis *d)
@@ -129,6 +135,12 @@ static const char *level_of(const void *answer)
     return diagnosis_levels[((const struct diagnosis *)answer)->level].name;
 }
 
+static const char *bias_of(const void *answer)
+{
+    const struct diagnosis *const d = answer;
+    return d->bias ? d->bias->name : NULL;
+}
+
 static const void *fault_at(const void *answer, size_t i, void *room)
 {
     const struct diagnosis *const d = answer;
@@ -169,7 +181,8 @@ const struct record_field diagnosed_fault_fields[] = {
     OF_ALL(after, "after", "2^-24 |A||B|", "the same from the exact result with the effects"),
     OF_ALL(limit, "limit", "2^-24 |A||B|", "the median error of one chain of sums in a drawn order of k"),
     OF_ALL(agreeing, "agreeing", "", "share of outputs on which two correct orders of these data agree"),
-    OF_ALL(toward_zero, "toward_zero", "", "bias toward zero as a share of that of a chain of truncated sums"),
+    RECORD_TEXT_OF(bias_of, "bias", "direction in which the errors are biased, or null"),
+    OF_ALL(bias_share, "bias_share", "", "size of the bias as a share of that of a chain of sums that are rounded so"),
     RECORD_INNER_IF(struct diagnosis, operands, "operands", "", "what became of the operands, or null", has_operands),
     OF_ALL(of_rest, "of_rest", "", "whether the diagnosis is of the outputs that the nearest hypothesis does not give"),
     OF_ALL(outside, "outside", "", "outputs of the sample to which the faults are limited; 0: they hold for all"),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/identify/guess.h"
-#include "analysis/identify/residual.h"
 #include "analysis/identify/short_sums.h"
 
 #include "lib/base/size.h"
@@ -13,6 +12,14 @@
 #include <string.h>
 
 /* --- evidence --------------------------------------------------------------------- */
+
+static void set_bias(struct residuals *e, const struct sum_bias *bias)
+{
+    const double by = value_of_float(e->b.q->alpha) * bias->sign;
+    e->bias = bias;
+    for (size_t at = 0; at < e->outputs; at++)
+        e->cut[at] = by * e->rounding.directed[bias->way].mean[at];
+}
 
 /* The level of output `at`.  D was rounded at its own magnitude, which a fault may
    change. */
@@ -27,13 +34,11 @@ static void take_outputs(struct residuals *e)
 {
     const struct block *const b = &e->b;
     const struct arithmetic *const a = e->arithmetics.at;
-    const double alpha = value_of_float(b->q->alpha);
     part_values(e->exact, &a->sums, &a->x);
     part_finish(e->exact, &a->x, b, b->rows, b->cols);
     e->stored = short_sums_stored(b, e->exact);
     for (size_t at = 0; at < e->outputs; at++) {
         e->size[at] = output_magnitude(b, at / b->cols, at % b->cols);
-        e->cut[at] = alpha * e->rounding.truncated[at];
         e->level[at] = level_of(e, at);
         if (!f32_is_finite(b->d[at]) || !isfinite(e->exact[at]) ||
             !isfinite(e->level[at]))
@@ -56,8 +61,10 @@ enum bitcut_status residuals_make(struct residuals *e, struct block *b, uint64_t
     for (size_t i = 0; i < sizeof all / sizeof *all && status == BITCUT_OK; i++)
         if (!(*all[i] = memory_allocate(outputs + 1, sizeof(double))))
             status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for residuals");
-    if (status == BITCUT_OK) take_outputs(e);
-    else residuals_clear(e);
+    if (status == BITCUT_OK) {
+        set_bias(e, &sum_biases[BIAS_TOWARD_ZERO]);
+        take_outputs(e);
+    } else residuals_clear(e);
     return status;
 }
 
@@ -217,7 +224,7 @@ static double mean_cost(const struct residuals *e, const double *rest, double cu
     return sum / (double)e->finite;
 }
 
-/* The share of the bias of truncated sums in a residual, if it has one. */
+/* The share of the bias in a residual, if it has one. */
 static double cut_share(const struct residuals *e, const double *rest, double by)
 {
     enum { ROUNDS = 8 };
@@ -235,7 +242,7 @@ static double cut_share(const struct residuals *e, const double *rest, double by
         if (!(square > 0)) return 0;
         share = with / square;
     }
-    if (!(share > 0) || share > 1.5) return 0;
+    if (!(share > 0) || share > e->bias->most) return 0;
     const double gain = mean_cost(e, rest, 0, by) - mean_cost(e, rest, share, by);
     return gain * (double)e->finite > nats ? share : 0;
 }
@@ -265,6 +272,33 @@ static void measure(struct guess *g, const struct residuals *e, double by)
     }
 }
 
+/* --- the bias of sums ------------------------------------------------------------- */
+
+/* The least cost of a plain guess. */
+static double least_cost(const struct residuals *e, const struct guesses *plain)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < plain->count; i++) {
+        const double *const rest = plain->at[i].rest;
+        least = fmin(least, mean_cost(e, rest, cut_share(e, rest, 1), 1));
+    }
+    return least;
+}
+
+bool residuals_turn(struct residuals *e, const struct guesses *plain)
+{
+    static const double much = 0.3; /* about a seventh of the distance less */
+    const struct sum_bias *best = e->bias;
+    double least = least_cost(e, plain) - much;
+    for (int i = 0; i < BIASES && e->finite; i++) {
+        set_bias(e, &sum_biases[i]);
+        const double now = least_cost(e, plain);
+        if (now < least) least = now, best = e->bias;
+    }
+    set_bias(e, best);
+    return best != sum_biases;
+}
+
 /* --- D in a shorter format -------------------------------------------------------- */
 
 bool residuals_undo_truncation(struct residuals *e, const struct guesses *plain)
@@ -279,113 +313,7 @@ bool residuals_undo_truncation(struct residuals *e, const struct guesses *plain)
     return e->truncated = true;
 }
 
-/* --- a number that is added ----------------------------------------------------------
- */
-
-double guess_slope(const struct residuals *e, const struct candidate *c, size_t at)
-{
-    const struct exact_output none = { 0, 0 }, one = { 1, 0 };
-    const size_t i = at / e->b.cols, j = at % e->b.cols;
-    if (!e->b.own)
-        return value_of_float(candidate_finish(c, F32_ONE, 0)) -
-               value_of_float(candidate_finish(c, 0, 0));
-    const struct epilogue_values told = part_told(&e->b, c);
-    return epilogue_exact(&told, one, i, j).value -
-           epilogue_exact(&told, none, i, j).value;
-}
-
-static int ascending(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-/* The median of the residual of a guess before alpha; its mean deviation in *apart. */
-static double constant_of(double *apart, const struct residuals *e, const struct guess *g)
-{
-    double *const some = e->some, median = 0;
-    size_t count = 0;
-    *apart = INFINITY;
-    for (size_t at = 0; at < e->outputs; at++) {
-        const double by = guess_slope(e, &e->arithmetics.at[g->arithmetic].x, at);
-        if (!isnan(e->level[at]) && by != 0 && isfinite(g->rest[at]))
-            some[count++] = g->rest[at] / by;
-    }
-    if (count) {
-        qsort(some, count, sizeof *some, ascending);
-        median = some[count / 2];
-        *apart = (some[count * 3 / 4] - some[count / 4]) / 1.35;
-    }
-    return median;
-}
-
-void guesses_find_start(struct residuals *e, const struct guesses *plain)
-{
-    static const double deviations = 4;
-    double least = INFINITY, start = 0;
-    for (size_t i = 0; i < plain->count && !e->b.own; i++) {
-        double apart;
-        const double median = constant_of(&apart, e, &plain->at[i]);
-        if (apart < least) least = apart, start = median;
-    }
-    const double off = deviations * least / sqrt((double)e->finite);
-    if (e->s.start || !(fabs(start) > 4 * off)) return;
-    e->s.start = bits_of_float(residual_short_number(start, off));
-}
-
-struct weighed {
-    double x, weight;
-};
-
-static int by_number(const void *x, const void *y)
-{
-    return ascending(&((const struct weighed *)x)->x, &((const struct weighed *)y)->x);
-}
-
-/* The weighted median of D over a guess, less 1; the residual's mean distance from it, in
-   levels, in *apart. */
-static double ratio_of(double *apart, struct weighed *some, const struct residuals *e,
-                       const struct guess *g)
-{
-    double all = 0, sum = 0, median = 0;
-    size_t count = 0;
-    *apart = INFINITY;
-    for (size_t at = 0; at < e->outputs; at++) {
-        const double value = value_of_float(e->b.d[at]) - g->rest[at],
-                     t = (g->rest[at] - g->cut * e->cut[at]) / value,
-                     weight = fabs(value) / e->level[at];
-        if (isnan(e->level[at]) || !isfinite(t) || !isfinite(weight)) continue;
-        some[count++] = (struct weighed){ t, weight };
-        all += weight;
-    }
-    if (!count) return 0;
-    qsort(some, count, sizeof *some, by_number);
-    for (size_t i = 0; i < count && 2 * sum < all; i++)
-        sum += some[i].weight, median = some[i].x;
-    *apart = 0;
-    for (size_t i = 0; i < count; i++)
-        *apart +=
-            fmin(fabs(some[i].x - median) * some[i].weight, OUTSIDE) / (double)count;
-    return median;
-}
-
-bool guesses_find_larger(struct residuals *e, const struct guesses *plain)
-{
-    /* Results that are rounded away from zero are up to two ulps too large.  Sums that drift
-       upwards are not all too large by one factor. */
-    static const double least_ratio = 0x1p-22, most = 0x1p-9, spread = 1.25;
-    double least = OUTSIDE, larger = 0;
-    struct weighed *const some = memory_allocate(e->outputs + 1, sizeof *some);
-    for (size_t i = 0; i < plain->count && !e->b.own && some; i++) {
-        double apart;
-        const double ratio = ratio_of(&apart, some, e, &plain->at[i]);
-        if (apart < least) least = apart, larger = ratio;
-    }
-    if (larger > least_ratio && larger < most && least < spread)
-        e->s.larger = bits_of_float((float)(1 + larger));
-    free(some);
-    return some;
-}
+/* --- medians and outliers --------------------------------------------------------- */
 
 double residuals_median(const struct residuals *e, const double *distance, double cut)
 {
@@ -549,6 +477,16 @@ void guesses_rescore(struct guesses *x, const struct residuals *e, double by)
         g->cut = cut_share(e, g->rest, by);
         g->score = mean_cost(e, g->rest, g->cut, by);
     }
+}
+
+void guesses_measure(struct guesses *x, const struct residuals *e)
+{
+    for (size_t i = 0; i < x->count; i++) measure(&x->at[i], e, 1);
+}
+
+void residuals_widen(struct residuals *e, double by)
+{
+    for (size_t at = 0; at < e->outputs; at++) e->level[at] *= by;
 }
 
 bool guesses_are_same(const struct residuals *e, const struct guess *x,

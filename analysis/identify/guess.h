@@ -22,7 +22,7 @@ struct guess {
     struct guessed part[GUESS_FAULTS_MAX];
     int parts;
     double score;   /* mean over outputs of log(1 + (distance / level)^2) */
-    double cut;     /* share of the bias of truncated sums that D has       */
+    double cut;     /* share of the bias of sums that D has                 */
     double spread;  /* median distance, in levels of a correct kernel: about 1 for one
                        chain */
     double outside; /* share of outputs that are at least OUTSIDE levels away */
@@ -53,7 +53,8 @@ struct residuals {
     size_t outputs;
     double *exact, *size, *level; /* of each output of the block; level NAN: D or the
                                      exact value is not finite */
-    double *cut;                  /* bias of truncated sums */
+    double *cut;                  /* the bias of sums */
+    const struct sum_bias *bias;
     double *some;                 /* room for a number of each output, of one function */
     size_t finite;
     const struct bitcut_format *stored; /* a shorter format that has all of D, or NULL */
@@ -91,6 +92,10 @@ bool guess_try_few(struct guess *g, struct residuals *e, size_t few);
    whether they were changed. */
 bool residuals_undo_truncation(struct residuals *e, const struct guesses *plain);
 
+/* Let the bias be another one than toward zero, if that is clearly likelier for one of
+   the plain guesses.  Returns whether it was changed. */
+bool residuals_turn(struct residuals *e, const struct guesses *plain);
+
 /* The median of |distance| less the bias, in u |A||B|. */
 double residuals_median(const struct residuals *e, const double *distance, double cut);
 
@@ -120,6 +125,11 @@ double guess_total(const struct residuals *e, const struct guess *g);
 /* Score all guesses again with levels that are `by` times as large.  Their order, spreads
    and shares outside remain. */
 void guesses_rescore(struct guesses *x, const struct residuals *e, double by);
+
+/* Make all levels `by` times as large.  Then guesses are to be measured again; their
+   order remains. */
+void residuals_widen(struct residuals *e, double by);
+void guesses_measure(struct guesses *x, const struct residuals *e);
 
 /* Whether the results of two guesses cannot be told apart. */
 bool guesses_are_same(const struct residuals *e, const struct guess *x,

@@ -323,7 +323,8 @@ static struct rounding_limit limit_of(const struct rounding_level *l,
     if (e->best.x.unit.rounding.direction == TO_NEAREST_EVEN &&
         (double)same > most_of_d * (double)e->answer.compared)
         return (struct rounding_limit){ l->nearest, to_nearest };
-    return (struct rounding_limit){ hypot(l->nearest, l->toward_zero), levels };
+    return (struct rounding_limit){ hypot(l->nearest, l->directed[SUM_TOWARD_ZERO].all),
+                                    levels };
 }
 
 /* A smaller limit if most distances are far below it, but not below a level. */

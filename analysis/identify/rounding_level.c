@@ -13,6 +13,15 @@
 
 enum { DRAWS = 4, STREAM = 71 };
 
+/* clang-format off */
+const struct sum_bias sum_biases[BIASES] = {
+    [BIAS_TOWARD_ZERO] = { "toward zero", "truncated sums or parts", SUM_TOWARD_ZERO, 1, 1.5 },
+    [BIAS_UPWARD] = { "upward", "sums that are rounded toward +infinity", SUM_UPWARD, 1, 2.5 },
+    [BIAS_DOWNWARD] = { "downward", "sums that are rounded toward -infinity", SUM_UPWARD, -1, 2.5 },
+    [BIAS_AWAY_FROM_ZERO] = { "away from zero", "sums that become a little larger at each step", SUM_TOWARD_ZERO, -1, 6 },
+};
+/* clang-format on */
+
 /* The numbers of lanes of the drawn orders, which are compared in pairs. */
 static const size_t lanes_of[] = { 1, 4, 8, 16 };
 
@@ -47,7 +56,17 @@ static float toward_zero(double x)
     return float_of_bits(bits_of_float(near) - 1);
 }
 
-/* One output in lanes, to nearest, and in one chain toward zero. */
+static float upward(double x)
+{
+    const float near = (float)x;
+    return !isfinite(near) || (double)near >= x ? near : nextafterf(near, INFINITY);
+}
+
+static float (*const rounded[SUM_DIRECTIONS])(double) = {
+    [SUM_TOWARD_ZERO] = toward_zero, [SUM_UPWARD] = upward
+};
+
+/* One output in lanes, to nearest, and in one chain in a direction. */
 static float sum_lanes(const float *a, const float *b, size_t k, size_t lanes)
 {
     float lane[LANES_MAX] = { 0 }, sum;
@@ -59,17 +78,18 @@ static float sum_lanes(const float *a, const float *b, size_t k, size_t lanes)
     return sum;
 }
 
-static float sum_truncated(const float *a, const float *b, size_t k)
+static float sum_directed(const float *a, const float *b, size_t k,
+                          enum sum_direction way)
 {
     float sum = 0;
     for (size_t p = 0; p < k; p++)
-        sum = toward_zero((double)sum + (double)a[p] * (double)b[p]);
+        sum = rounded[way]((double)sum + (double)a[p] * (double)b[p]);
     return sum;
 }
 
 /* What the draws add up to. */
 struct totals {
-    double nearest, toward_zero, of_mean, agreeing, outputs;
+    double nearest, directed[SUM_DIRECTIONS], agreeing, outputs;
 };
 
 static uint32_t stored(const struct block *b, float sum, size_t at)
@@ -100,14 +120,33 @@ static void add_output(struct totals *t, struct rounding_level *l, double *sizes
     for (size_t o = 0; o < ORDERS; o++)
         for (size_t other = 0; other < o; other++)
             t->agreeing += (double)(d[o] == d[other]) / (ORDERS * (ORDERS - 1) / 2);
-    const double near = ((double)chain - exact) / size,
-                 cut = (double)sum_truncated(x, y, b->k) - exact;
-    if (!isfinite(near) || !isfinite(cut)) return;
+    const double near = ((double)chain - exact) / size;
+    double by[SUM_DIRECTIONS];
+    bool all = isfinite(near);
+    for (int i = 0; i < SUM_DIRECTIONS; i++) {
+        by[i] = (double)sum_directed(x, y, b->k, (enum sum_direction)i) - exact;
+        all &= isfinite(by[i]) != 0;
+    }
+    if (!all) return;
     t->nearest += near * near;
-    t->toward_zero += cut / size * (cut / size);
-    l->truncated[at] += cut / DRAWS;
+    for (int i = 0; i < SUM_DIRECTIONS; i++) {
+        t->directed[i] += by[i] / size * (by[i] / size);
+        l->directed[i].mean[at] += by[i] / DRAWS;
+    }
     sizes[at] = size;
     t->outputs++;
+}
+
+/* The errors of a direction, from the sum of their squares. */
+static void set_directed(struct directed_level *to, const double *size, size_t outputs,
+                         double squares, double count)
+{
+    double of_means = 0;
+    for (size_t at = 0; at < outputs; at++)
+        if (size[at] > 0)
+            of_means += DRAWS * (to->mean[at] / size[at]) * (to->mean[at] / size[at]);
+    to->all = sqrt(squares / count);
+    to->spread = sqrt(fmax(0, squares - of_means) / count * DRAWS / (DRAWS - 1));
 }
 
 enum bitcut_status rounding_level_find(struct rounding_level *to, const struct block *b,
@@ -115,12 +154,14 @@ enum bitcut_status rounding_level_find(struct rounding_level *to, const struct b
 {
     const size_t outputs = b->rows * b->cols;
     struct totals t = { 0 };
-    struct rounding_level l = { .truncated = calloc(outputs + 1, sizeof(double)) };
+    struct rounding_level l = { 0 };
     double *const size = calloc(outputs + 1, sizeof *size);
     struct shuffled s = { memory_allocate(b->k + 1, sizeof *s.at),
                           memory_allocate(b->rows + 1, (b->k + 1) * sizeof *s.a),
                           memory_allocate(b->cols + 1, (b->k + 1) * sizeof *s.b) };
-    const bool made = l.truncated && size && s.at && s.a && s.b;
+    bool made = size && s.at && s.a && s.b;
+    for (int i = 0; i < SUM_DIRECTIONS; i++)
+        made &= (l.directed[i].mean = calloc(outputs + 1, sizeof(double))) != NULL;
     for (int draw = 0; draw < DRAWS && made; draw++) {
         shuffle(&s, b, seed, draw);
         for (size_t at = 0; at < outputs; at++) add_output(&t, &l, size, b, &s, at);
@@ -128,22 +169,16 @@ enum bitcut_status rounding_level_find(struct rounding_level *to, const struct b
     free(s.at);
     free(s.a);
     free(s.b);
-    double of_means = 0;
-    for (size_t at = 0; at < outputs && made; at++)
-        if (size[at] > 0)
-            of_means +=
-                DRAWS * (l.truncated[at] / size[at]) * (l.truncated[at] / size[at]);
+    if (made && t.outputs > 0) {
+        l.nearest = sqrt(t.nearest / t.outputs);
+        for (int i = 0; i < SUM_DIRECTIONS; i++)
+            set_directed(&l.directed[i], size, outputs, t.directed[i], t.outputs);
+        l.agreeing = t.agreeing / t.outputs;
+    }
     free(size);
     if (!made) {
-        free(l.truncated);
+        rounding_level_clear(&l);
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for orders of k");
-    }
-    if (t.outputs > 0) {
-        l.nearest = sqrt(t.nearest / t.outputs);
-        l.toward_zero = sqrt(t.toward_zero / t.outputs);
-        l.toward_zero_spread =
-            sqrt(fmax(0, t.toward_zero - of_means) / t.outputs * DRAWS / (DRAWS - 1));
-        l.agreeing = t.agreeing / t.outputs;
     }
     *to = l;
     return BITCUT_OK;
@@ -151,7 +186,7 @@ enum bitcut_status rounding_level_find(struct rounding_level *to, const struct b
 
 void rounding_level_clear(struct rounding_level *l)
 {
-    free(l->truncated);
+    for (int i = 0; i < SUM_DIRECTIONS; i++) free(l->directed[i].mean);
     *l = (struct rounding_level){ 0 };
 }
 

@@ -6,17 +6,36 @@
 
 #include "analysis/identify/problem.h"
 
+/* Directions in which all sums of a chain are rounded. */
+enum sum_direction { SUM_TOWARD_ZERO, SUM_UPWARD, SUM_DIRECTIONS };
+
+/* Biases of the errors of sums, and the largest share of that of such a chain, or of its
+   opposite, that is one: a chain may drift by more than a step in each sum. */
+struct sum_bias {
+    const char *name, *cause;
+    enum sum_direction way;
+    int sign;
+    double most;
+};
+
+enum { BIAS_TOWARD_ZERO, BIAS_UPWARD, BIAS_DOWNWARD, BIAS_AWAY_FROM_ZERO, BIASES };
+
+extern const struct sum_bias sum_biases[BIASES];
+
+/* Errors of such a chain, relative to |A||B|. */
+struct directed_level {
+    double all;    /* root mean square                                       */
+    double spread; /* of the differences from the mean over orders           */
+    double *mean;  /* mean error over orders, of each output: not relative   */
+};
+
 /* Of FP32 sums in orders of k that are drawn.  Errors of A B are relative to |A||B|. */
 struct rounding_level {
-    double nearest; /* root mean square of the errors of one chain, rounded to nearest:
-                       orders with lanes or trees have smaller errors                */
-    double toward_zero; /* the same of one chain that is rounded toward zero            */
-    double toward_zero_spread; /* root mean square of the differences between the latter
-                                  errors in different orders and their mean            */
-    double agreeing;   /* share of the outputs of D, in its format, on which two of the
-                          orders agree                                                  */
-    double *truncated; /* mean error of a chain rounded toward zero, for each output of
-                          the block */
+    double nearest;  /* root mean square of the errors of one chain, rounded to nearest:
+                        orders with lanes or trees have smaller errors                */
+    double agreeing; /* share of the outputs of D, in its format, on which two of the
+                        orders agree                                                  */
+    struct directed_level directed[SUM_DIRECTIONS];
 };
 
 /* Compute it on the outputs of a block, with the operands as they are; seeded.

@@ -111,10 +111,10 @@ start-tiny         | accumulator not cleared, bias | 0.00
 start-warp         | accumulator not cleared, bias | 2.7
 accumulate-f16     | accumulator short, clean | f16
 accumulate-f16     | partial sums short | f16
-accumulate-bf16    | accumulator short | bf16
+accumulate-bf16    | accumulator short, partial sums short | bf16
 accumulate-tf32    | accumulator rounding |
 accumulate-tf32    | accumulator short | tf32
-accumulate-tf32    | accumulator short | f16
+accumulate-tf32    | accumulator short, partial sums short | f16
 promote-interval   | clean |
 promote-more-often | clean |
 promote-never      | clean |
@@ -157,6 +157,7 @@ b-next-column      | wrong rows or columns, columns moved |
 b-half-fragment    | wrong rows or columns, columns moved |
 b-half-fragment    | moved | columns further
 b-stale-lanes      | stale rows or columns |
+b-stale-lanes      | wrong k | is read in place of k
 a-step-stale       | k of A stale |
 b-step-stale       | k of B stale |
 b-leading-dimension | leading dimension | B
@@ -199,7 +200,7 @@ dithered           | store short | f16
 four-bits          | clean, operands |
 scaled             | wrong parts, term scaled |
 scaled             | result scaled | 1 + 
-kept-biased        | wrong parts, term scaled |
+kept-biased        | rounding, operands | biased away from zero
 small-zeroed       | not written |
 bias-missing       | step missing | bias
 bias-twice         | step twice | bias
