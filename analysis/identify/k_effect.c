@@ -95,7 +95,7 @@ void k_effect_add(double *value, const struct k_effect *e, const struct part_mat
 
 /* --- ranges by least squares ------------------------------------------------------ */
 
-enum { POSITIONS_MAX = 70, HALF = 16 };
+enum { POSITIONS_MAX = 70, HALF = 16, FITTED_MAX = 1 << 10 };
 
 /* Sums of the products up to some positions of k. */
 struct prefix {
@@ -200,6 +200,32 @@ static struct k_range fit_blocks(struct prefix *p, const struct fitting *f, int 
     make_prefix(p, f, only);
     struct k_range best = best_range(p, factor, step > 1);
     refine(&best, p, f, only, factor, step);
+    return best;
+}
+
+/* The first k, or the last ones, whose effect is nearest to the residual. */
+static struct k_range fit_end(const struct fitting *f, int only, int factor, bool last)
+{
+    const size_t k = f->m->k, outputs = f->m->rows * f->m->cols;
+    double value[FITTED_MAX] = { 0 }, least = 0;
+    struct k_range best = { 0, 0 };
+    if (outputs > FITTED_MAX) return best;
+    for (size_t i = 0; i + 1 < k; i++) {
+        const size_t p = last ? k - 1 - i : i;
+        double now = 0;
+        for (size_t at = 0; at < outputs; at++) {
+            for (int t = 0; t < f->x->plan.terms; t++)
+                if (only == ALL_TERMS || only == t)
+                    value[at] +=
+                        factor * part_weight(f->x, t) *
+                        part_product(f->m, f->x->plan.term[t].a, f->x->plan.term[t].b,
+                                     at / f->m->cols, at % f->m->cols, p, p + 1);
+            now += f->weight[at] * value[at] * (value[at] - 2 * f->residual[at]);
+        }
+        if (!(now < least)) continue;
+        least = now;
+        best = last ? (struct k_range){ p, k } : (struct k_range){ 0, p + 1 };
+    }
     return best;
 }
 
@@ -352,23 +378,27 @@ size_t k_effect_count(const struct candidate *x)
 {
     size_t rows = 0;
     while (k_effects[rows].name) rows++;
-    return rows + 5 * (size_t)x->plan.terms;
+    return rows + 9 * (size_t)x->plan.terms;
 }
 
-/* The ranges of a row for a term, at most 2.  Returns their number. */
+/* The ranges of a row for a term, at most RANGES.  Returns their number. */
 static size_t fit_row(struct k_effect *to, struct prefix *p, const struct fitting *f,
                       const double *centered, int only, const struct k_effect_row *row)
 {
-    struct k_effect e[2] = { { row, only, { 0, 0 } }, { row, only, { 0, 0 } } };
+    enum { RANGES = 4 };
+    struct k_effect e[RANGES];
     size_t count = 0;
+    for (int i = 0; i < RANGES; i++) e[i] = (struct k_effect){ row, only, { 0, 0 } };
     if (row->factor) {
         e[0].range = fit_blocks(p, f, only, row->factor);
         e[1].range = fit_single(p, f, centered, only, row->factor);
+        e[2].range = fit_end(f, only, row->factor, false);
+        e[3].range = fit_end(f, only, row->factor, true);
     } else if (row->kind == OF_SUMS) fit_promotion(&e[0], f);
     else if (row->kind == OF_PAIR) {
         if (only == ALL_TERMS) fit_pair(&e[0], f, centered);
     } else if (only == ALL_TERMS) fit_neighbour(&e[0], f);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < RANGES; i++)
         if (e[i].range.end) to[count++] = e[i];
     return count;
 }

@@ -41,7 +41,8 @@ void k_effect_add(double *value, const struct k_effect *e, const struct part_mat
 /* The ranges whose effects on the products of x are nearest to a residual, before alpha,
    for every row: of all terms if x has one, otherwise of each term.  Long ranges are
    found as blocks of k by least squares with any factor, short ones by the correlation of
-   the residual with the product of each k; the ends by weighted least squares.  Pairs are
+   the residual with the product of each k, the first and the last k by their sums, which
+   few outputs show; the ends by weighted least squares.  Pairs are
    of the k with the largest such correlations.  `to` has
    room for k_effect_count(x) effects.  Returns their number, or SIZE_MAX: no memory. */
 size_t k_effect_count(const struct candidate *x);

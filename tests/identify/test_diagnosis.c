@@ -359,7 +359,16 @@ static void draw_long_range(struct kernel *q, uint64_t *rng)
     q->end = q->first + (size_t)wide;
 }
 
-static void draw(struct kernel *q, const struct planted *f, uint64_t *rng, int k_max)
+/* The first k, or the last ones. */
+static void draw_end(struct kernel *q, uint64_t *rng)
+{
+    const size_t wide = (size_t)test_between(rng, 4, 64);
+    q->first = test_between(rng, 0, 1) ? q->k - wide : 0;
+    q->end = q->first + wide;
+}
+
+static void draw(struct kernel *q, const struct planted *f, uint64_t *rng, int k_max,
+                 bool one_row)
 {
     *q = (struct kernel){ .m = (size_t)test_between(rng, 9, 40),
                           .n = (size_t)test_between(rng, 9, 40),
@@ -382,7 +391,9 @@ static void draw(struct kernel *q, const struct planted *f, uint64_t *rng, int k
     if (f == &faults[ROUNDED]) q->operands = 3;
     if (f == &faults[ROUNDED] || f == &faults[ROUNDED_ONE]) q->by = test_between(rng, 0, 1);
     if (k_max > LONG) q->k = (size_t)test_between(rng, LONG, k_max);
-    if (f->needs_range && k_max > LONG) draw_long_range(q, rng);
+    if (one_row) q->m = 1;
+    if (one_row) draw_end(q, rng);
+    else if (f->needs_range && k_max > LONG) draw_long_range(q, rng);
     else if (f->needs_range) draw_range(q, rng);
     q->a = matrix(rng, q->m * q->k, q->family, f->tiny);
     q->b = matrix(rng, q->k * q->n, q->family, false);
@@ -505,12 +516,13 @@ static void tell(const struct kernel *q, const struct diagnosis *g, enum verdict
            q->first, q->end, text);
 }
 
-static enum verdict diagnose(const struct planted *f, uint64_t *rng, int k_max, int number)
+static enum verdict diagnose(const struct planted *f, uint64_t *rng, int k_max, bool one_row,
+                             int number)
 {
     static const double visible = 2.5;
     struct kernel q;
     struct diagnosis g;
-    draw(&q, f, rng, k_max);
+    draw(&q, f, rng, k_max, one_row);
     if (f->tile) run_tile(&q);
     else run(q.d, &q);
     const bool correct = f == &faults[CORRECT] || f == &faults[CORRECT_RZ];
@@ -541,7 +553,7 @@ START_TEST(faults_are_named)
         if (only && atoi(only) != i) continue;
         for (int c = 0; c < cases; c++) {
             uint64_t rng = test_seed() * 1000003 + (uint64_t)(i * 1009 + c);
-            count[diagnose(&faults[i], &rng, 300, c)]++;
+            count[diagnose(&faults[i], &rng, 300, false, c)]++;
         }
         printf("# %2d %-32s right %3d, wrong %2d, none %2d, no effect %2d\n", i, faults[i].name,
                count[RIGHT], count[WRONG], count[NONE], count[NO_EFFECT]);
@@ -563,7 +575,7 @@ START_TEST(ranges_of_long_sums)
     if (getenv("BITCUT_FAULT")) return;
     for (int c = 0; c < cases; c++) {
         uint64_t rng = test_seed() * 1000003 + (uint64_t)(77777 + c);
-        count[diagnose(&faults[which[c % 4]], &rng, 4096, c)]++;
+        count[diagnose(&faults[which[c % 4]], &rng, 4096, false, c)]++;
     }
     printf("# long sums: right %d, wrong %d, none %d, no effect %d\n", count[RIGHT],
            count[WRONG], count[NONE], count[NO_EFFECT]);
@@ -572,4 +584,22 @@ START_TEST(ranges_of_long_sums)
 }
 END_TEST
 
-TEST_MAIN("diagnosis", faults_are_named, ranges_of_long_sums)
+/* The ends of k in results of one row, as those of gemv kernels and of few tokens. */
+START_TEST(ends_of_one_row)
+{
+    static const int which[] = { LOST, TWICE };
+    const int cases = test_cases(16, 200);
+    int count[VERDICTS] = { 0 };
+    if (getenv("BITCUT_FAULT")) return;
+    for (int c = 0; c < cases; c++) {
+        uint64_t rng = test_seed() * 1000003 + (uint64_t)(99999 + c);
+        count[diagnose(&faults[which[c % 2]], &rng, 4096, true, c)]++;
+    }
+    printf("# one row: right %d, wrong %d, none %d, no effect %d\n", count[RIGHT],
+           count[WRONG], count[NONE], count[NO_EFFECT]);
+    ck_assert_int_eq(count[WRONG], 0);
+    ck_assert_int_le(count[NONE] * 100, (count[RIGHT] + count[NONE]) * 3);
+}
+END_TEST
+
+TEST_MAIN("diagnosis", faults_are_named, ranges_of_long_sums, ends_of_one_row)
