@@ -3,6 +3,7 @@
 #include "emu/job.h"
 #include "emu/gemm.h"
 #include "lib/base/size.h"
+#include "lib/gemm/matrix.h"
 
 /* Check that the unit multiplies the high parts. */
 static enum bitcut_status check_high(const struct gemm_plan *p,
@@ -147,7 +148,6 @@ enum bitcut_status gemm_plan_on_values(struct gemm_plan *to, const struct bitcut
                                        struct fault *f)
 {
     unsigned char all[EPILOGUE_STEPS_MAX];
-    enum { MOST = 1 << 22 }; /* A - zero_a is an FP32 value */
     struct gemm_plan p;
     const enum bitcut_status status = gemm_plan_on_any(&p, g, f);
     if (status != BITCUT_OK) return status;
@@ -161,7 +161,7 @@ enum bitcut_status gemm_plan_on_values(struct gemm_plan *to, const struct bitcut
             "from zero and a D without integers; a D of integers is exact: "
             "verify compares it",
             g->unit->name);
-    if (g->zero_a > MOST || g->zero_a < -MOST || g->zero_b > MOST || g->zero_b < -MOST)
+    if (!matrix_zero_fits(g->zero_a) || !matrix_zero_fits(g->zero_b))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "zero points beyond +-2^22 have no bound and no tolerance");
     *to = p;

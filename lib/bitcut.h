@@ -888,8 +888,8 @@ struct bitcut_gemm {
      of integers, rounded to nearest even and taken modulo 2^bits; NaN gives 0.  SATURATE
      limits to the range before.  s32 requires a v that is no FP32 value.
    - bitcut_gemm(), bitcut_gemm_verify() and bitcut_explain() take integers.
-     bitcut_gemm_judge(), bitcut_bound(), bitcut_tolerance() and bitcut_tolerance_judge()
-     take them if FLOAT is the first step except ZEROS, D has no integers, accumulators start
+     bitcut_gemm_judge(), bitcut_bound(), bitcut_tolerance(), bitcut_tolerance_judge() and
+     bitcut_advise() take them if FLOAT is the first step except ZEROS, D has no integers, accumulators start
      from zero, and zero points are at most 2^22 in magnitude: the exact sum is that of
      (a - zero_a) (b - zero_b), and only FLOAT and the steps after it round.  Other calls
      refuse them.
@@ -1689,9 +1689,10 @@ struct bitcut_advice {
             no GEMM of the batch has an output and a product; the size of a struct is
             unknown; the metric is unknown; `want` is negative or NaN; D cannot have its
             format; `quantizers` is set together with a quantizer, or either with factors;
-            an element that is quantized is not finite; A or B has a zero point; the chip
-            is unknown, or the GEMM has a unit, too; or no GEMM of the recipe runs on the
-            unit.
+            an element that is quantized is not finite; A or B has a zero point, and one of
+            them no format of integers or A is sparse; a zero point is not from -2^22 to 2^22;
+            the chip is unknown, or the GEMM has a unit, too; or no GEMM of the recipe runs on
+            the unit.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.
    Args:    threads: number of threads.
@@ -1712,6 +1713,10 @@ struct bitcut_advice {
    - The error of a batch, or of groups, is the largest error of its GEMMs.  GEMMs without
      outputs or products have none.
    - Units of integers are tried if A and B have their formats.
+   - With zero points, units of integers correct them; all others multiply A and B less
+     their zero points, which are FP32 values.  If `found` has such a unit, it has no zero
+     points, and its A and B are to be replaced by these values.  Quantizers quantize these
+     values.
    - If the result has quantizers, `found` has the unit and where the factors are applied,
      and no factors: bitcut_quantize() makes them and the elements.
    - Quantized operands are not equilibrated.  A quantizer runs on a unit with its block
