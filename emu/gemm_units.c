@@ -114,8 +114,8 @@ enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_g
     if (status != BITCUT_OK) return status;
     if (g->sparsity)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "only gemm, verify, explain, judge, bound, tolerance and "
-                         "advise take a sparse A");
+                         "only gemm, verify, explain, judge, bound, budget, tolerance "
+                         "and advise take a sparse A");
     *to = p;
     return BITCUT_OK;
 }

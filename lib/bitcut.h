@@ -820,8 +820,9 @@ struct bitcut_gemm {
    - All k share the factors of A and of B, and there are no zero points of A or B.
    - For a sparse B, multiply the transposed matrices: the sparse matrix is A then.
    - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_judge(), bitcut_bound(),
-     bitcut_tolerance(), bitcut_tolerance_judge(), bitcut_explain() and
-     bitcut_explain_pair() take a sparse A.  Other calls, and devices, refuse it.
+     bitcut_budget(), bitcut_tolerance(), bitcut_tolerance_judge(), bitcut_explain(),
+     bitcut_explain_pair() and bitcut_advise() take a sparse A.  Other calls, and devices,
+     refuse it.
    - Source: PTX ISA 8.7, section 9.7.14.6, "Matrix multiply-accumulate operation using
      mma.sp instruction with sparse matrix A".  Which zeros are kept, and the order of the
      sum: recordings of cuSPARSELt 0.8 on an H200 (the manual, "Sparse matrices"). */
@@ -1390,8 +1391,8 @@ struct bitcut_part {
    error.
 
    Returns: BITCUT_OK.
-            BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM i; or the GEMM
-            has groups, or integers.
+            BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM or group i; or the
+            GEMM has integers.
             BITCUT_NO_MEMORY.
    Args:    count:   number of parts wanted.
             i:       position of the GEMM in the batch.

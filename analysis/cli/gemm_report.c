@@ -359,14 +359,14 @@ static void conclude(struct gemm_report_work *w)
     drop_repeated(w);
 }
 
-/* Say what a section does not have for a sparse A or integers. */
+/* Say what a section does not have for integers. */
 static void add_missing(json_t *says, const struct part *p, const struct gemm_answers *a)
 {
     if (!gemm_answers_have_budget(a) &&
         (p->rows == gemm_report_worst || p->rows == gemm_report_worst_emulated))
-        json_array_append_new(says, json_pack("{s:s, s:s+}", "what", "budget", "says",
-                                              "an error budget does not apply to ",
-                                              a->sparse ? "a sparse A" : "integers"));
+        json_array_append_new(says,
+                              json_pack("{s:s, s:s}", "what", "budget", "says",
+                                        "an error budget does not apply to integers"));
 }
 
 /* The command for the errors of the FP32 loop. */

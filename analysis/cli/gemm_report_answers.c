@@ -59,10 +59,7 @@ bool gemm_answers_subtract(const struct gemm_answers *a, const struct bitcut_gem
     return a->less[0].at && !format_is_integer(g->unit->c);
 }
 
-bool gemm_answers_have_budget(const struct gemm_answers *a)
-{
-    return !a->sparse && !a->s.plan.integer;
-}
+bool gemm_answers_have_budget(const struct gemm_answers *a) { return !a->s.plan.integer; }
 
 /* Let the selected GEMM have A and B. */
 static void take_data(struct gemm_answers *a)
