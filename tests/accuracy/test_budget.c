@@ -448,6 +448,16 @@ static void same_as_compressed(const struct bitcut_gemm *g, const struct gemm_pl
     budget_clear(&dense);
 }
 
+/* A recipe with one part multiplies what the account has, random bits included. */
+static void nothing_dropped(const struct bitcut_gemm *g, const struct gemm_plan *plan,
+                            const struct budget_lines *x)
+{
+    struct budget_output out;
+    ck_assert_int_eq(budget_one(&out, g, plan, x, true, NULL), BITCUT_OK);
+    if (!out.event.what) ck_assert_str_eq(out.exact[BUDGET_DROPPED], "0*2^0");
+    budget_clear(&out);
+}
+
 static void sparse_check(const struct bitcut_recipe *r, const struct bitcut_unit *u,
                          uint64_t *rng)
 {
@@ -470,6 +480,8 @@ static void sparse_check(const struct bitcut_recipe *r, const struct bitcut_unit
     /* B is equilibrated, and its random bits are drawn, as a whole */
     if (half && !plan.equilibrate && !random) same_as_compressed(&g, &plan, &x);
     if (!half) sum_check(&g, &plan, &x);
+    if (!half && plan.split_a.parts == 1 && plan.split_b.parts == 1)
+        nothing_dropped(&g, &plan, &x);
 }
 
 START_TEST(sparse_parts)
