@@ -465,7 +465,7 @@ enum bitcut_status gemm_run(const struct bitcut_gemm *g, const struct gemm_optio
 {
     struct gemm_plan plan;
     enum bitcut_status status =
-        (o->widened ? gemm_plan_on_floats : gemm_plan_on_any)(&plan, g, f);
+        (o->widened ? gemm_plan_on_values : gemm_plan_on_any)(&plan, g, f);
     if (status == BITCUT_OK) status = gemm_check_matrices(g, true, f);
     return status == BITCUT_OK ? gemm_run_plan(g, &plan, o, f) : status;
 }

@@ -38,7 +38,7 @@ GEMM_HAS(has_scale_a, matrix_is_given(&g->scale_a.at))
 GEMM_HAS(has_scale_b, matrix_is_given(&g->scale_b.at))
 GEMM_HAS(has_scale_d, has_step(g, BITCUT_STEP_SCALE_D))
 GEMM_HAS(has_clamp, has_step(g, BITCUT_STEP_CLAMP))
-GEMM_HAS(has_zeros, has_integers(g))
+GEMM_HAS(has_zeros, has_integers(g) || gemm_has_zeros(g))
 GEMM_HAS(has_zero_d, has_step(g, BITCUT_STEP_ZERO_D))
 GEMM_HAS(is_sparse, g->sparsity != BITCUT_DENSE)
 GEMM_HAS(has_positions, sparsity_has_positions(g))
@@ -121,7 +121,7 @@ const struct record_field gemm_operand_fields[] = {
     RECORD_TOGETHER(has_clamp, gemm_clamp_fields, "clamp",
                     "limits of the step clamp; null: no such step"),
     RECORD_INNER_IF(struct bitcut_gemm, zero_a, "zero_a", "",
-                    "zero point of A; null: the unit has no integers", has_zeros),
+                    "zero point of A; null: none, and no unit of integers", has_zeros),
     RECORD_INNER_IF(struct bitcut_gemm, zero_b, "zero_b", "", "zero point of B", has_zeros),
     RECORD_INNER_IF(struct bitcut_gemm, zero_d, "zero_d", "",
                     "zero point of the step zero-d; null: no such step", has_zero_d),

@@ -3,6 +3,7 @@
 #include "emu/job.h"
 #include "emu/gemm.h"
 #include "lib/base/size.h"
+#include "lib/gemm/matrix.h"
 
 /* Check that the unit multiplies the high parts. */
 static enum bitcut_status check_high(const struct gemm_plan *p,
@@ -113,8 +114,8 @@ enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_g
     if (status != BITCUT_OK) return status;
     if (g->sparsity)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "only gemm, verify, explain, judge, bound, tolerance and "
-                         "advise take a sparse A");
+                         "only gemm, verify, explain, judge, bound, budget, tolerance "
+                         "and advise take a sparse A");
     *to = p;
     return BITCUT_OK;
 }
@@ -147,7 +148,6 @@ enum bitcut_status gemm_plan_on_values(struct gemm_plan *to, const struct bitcut
                                        struct fault *f)
 {
     unsigned char all[EPILOGUE_STEPS_MAX];
-    enum { MOST = 1 << 22 }; /* A - zero_a is an FP32 value */
     struct gemm_plan p;
     const enum bitcut_status status = gemm_plan_on_any(&p, g, f);
     if (status != BITCUT_OK) return status;
@@ -161,7 +161,7 @@ enum bitcut_status gemm_plan_on_values(struct gemm_plan *to, const struct bitcut
             "from zero and a D without integers; a D of integers is exact: "
             "verify compares it",
             g->unit->name);
-    if (g->zero_a > MOST || g->zero_a < -MOST || g->zero_b > MOST || g->zero_b < -MOST)
+    if (!matrix_zero_fits(g->zero_a) || !matrix_zero_fits(g->zero_b))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "zero points beyond +-2^22 have no bound and no tolerance");
     *to = p;

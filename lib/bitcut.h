@@ -820,8 +820,9 @@ struct bitcut_gemm {
    - All k share the factors of A and of B, and there are no zero points of A or B.
    - For a sparse B, multiply the transposed matrices: the sparse matrix is A then.
    - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_judge(), bitcut_bound(),
-     bitcut_tolerance(), bitcut_tolerance_judge(), bitcut_explain() and
-     bitcut_explain_pair() take a sparse A.  Other calls, and devices, refuse it.
+     bitcut_budget(), bitcut_tolerance(), bitcut_tolerance_judge(), bitcut_explain(),
+     bitcut_explain_pair() and bitcut_advise() take a sparse A.  Other calls, and devices,
+     refuse it.
    - Source: PTX ISA 8.7, section 9.7.14.6, "Matrix multiply-accumulate operation using
      mma.sp instruction with sparse matrix A".  Which zeros are kept, and the order of the
      sum: recordings of cuSPARSELt 0.8 on an H200 (the manual, "Sparse matrices"). */
@@ -888,8 +889,8 @@ struct bitcut_gemm {
      of integers, rounded to nearest even and taken modulo 2^bits; NaN gives 0.  SATURATE
      limits to the range before.  s32 requires a v that is no FP32 value.
    - bitcut_gemm(), bitcut_gemm_verify() and bitcut_explain() take integers.
-     bitcut_gemm_judge(), bitcut_bound(), bitcut_tolerance() and bitcut_tolerance_judge()
-     take them if FLOAT is the first step except ZEROS, D has no integers, accumulators start
+     bitcut_gemm_judge(), bitcut_bound(), bitcut_tolerance(), bitcut_tolerance_judge() and
+     bitcut_advise() take them if FLOAT is the first step except ZEROS, D has no integers, accumulators start
      from zero, and zero points are at most 2^22 in magnitude: the exact sum is that of
      (a - zero_a) (b - zero_b), and only FLOAT and the steps after it round.  Other calls
      refuse them.
@@ -1390,8 +1391,8 @@ struct bitcut_part {
    error.
 
    Returns: BITCUT_OK.
-            BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM i; or the GEMM
-            has groups, or integers.
+            BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM or group i; or the
+            GEMM has integers.
             BITCUT_NO_MEMORY.
    Args:    count:   number of parts wanted.
             i:       position of the GEMM in the batch.
@@ -1689,9 +1690,10 @@ struct bitcut_advice {
             no GEMM of the batch has an output and a product; the size of a struct is
             unknown; the metric is unknown; `want` is negative or NaN; D cannot have its
             format; `quantizers` is set together with a quantizer, or either with factors;
-            an element that is quantized is not finite; A or B has a zero point; the chip
-            is unknown, or the GEMM has a unit, too; or no GEMM of the recipe runs on the
-            unit.
+            an element that is quantized is not finite; A or B has a zero point, and one of
+            them no format of integers or A is sparse; a zero point is not from -2^22 to 2^22;
+            the chip is unknown, or the GEMM has a unit, too; or no GEMM of the recipe runs on
+            the unit.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.
    Args:    threads: number of threads.
@@ -1712,6 +1714,10 @@ struct bitcut_advice {
    - The error of a batch, or of groups, is the largest error of its GEMMs.  GEMMs without
      outputs or products have none.
    - Units of integers are tried if A and B have their formats.
+   - With zero points, units of integers correct them; all others multiply A and B less
+     their zero points, which are FP32 values.  If `found` has such a unit, it has no zero
+     points, and its A and B are to be replaced by these values.  Quantizers quantize these
+     values.
    - If the result has quantizers, `found` has the unit and where the factors are applied,
      and no factors: bitcut_quantize() makes them and the elements.
    - Quantized operands are not equilibrated.  A quantizer runs on a unit with its block

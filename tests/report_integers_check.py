@@ -35,8 +35,8 @@ def limit(x, kind):
 class Product:
     """alpha (A - za) (B - zb) + beta C, with integers of Python."""
 
-    def __init__(self, wide=False):
-        m, n, k = (int(x) for x in draw.integers(1, 24, 3))
+    def __init__(self, wide=False, least=1):
+        m, n, k = (int(x) for x in draw.integers(least, 24, 3))
         self.types = [one_of("i1", "u1"), one_of("i1", "u1"), one_of("i4", "i2", "i1"), one_of("i4", "i4", "i2", "u1")]
         shapes = (m, k), (k, n), (m, n)
         self.a, self.b, self.c = (draw.integers(*RANGES[t], s).astype(t) for t, s in zip(self.types, shapes))
@@ -216,6 +216,127 @@ def sparse():
     return [] if (last.get("verdict"), done.returncode, rows[0]["count"]) == ("ACCEPTED", 0, 35) else [last, rows]
 
 
+def near(x, y):
+    return abs(float(x) - y) <= 1e-6 * abs(y) + 1e-12
+
+
+class Dequantized(Product):
+    """D of FP32 values of the sums: scale-a, alpha, then C or a bias, each rounded to FP32, and to `kind`."""
+
+    def __init__(self):
+        super().__init__(least=4)  # factors of one k are factors of blocks
+        if self.za == self.zb == 0:
+            self.za = 7
+        one, (m, n) = np.float32, self.exact.shape
+        self.alpha = one(one_of(0.3, -0.0071))
+        self.factors = draw.uniform(0.001, 0.01, (m, 1)).astype("f4")
+        self.bias = draw.standard_normal(n).astype("f4")
+        self.kind, self.steps = one_of("f4", "f4", "f2"), one_of(False, True)
+        np.save("rows.npy", self.factors)
+        np.save("bias.npy", self.bias)
+        self.sums, size = self.dot(self.za, self.zb), abs(self.wide(self.a) - self.za) @ abs(self.wide(self.b) - self.zb)
+        self.exact, self.size = self.sums * float(self.alpha), size * abs(float(self.alpha))
+        if self.steps:
+            self.exact = self.exact * self.factors.astype("f8") + self.bias
+            self.size = self.size * self.factors.astype("f8") + abs(self.bias)
+        if self.kind == "f2" and abs(self.exact).max() > 6e4:
+            self.kind = "f4"
+        np.save("d.npy", self.d(self.sums))
+
+    @staticmethod
+    def wide(x):
+        return x.astype("i8")
+
+    def dot(self, za, zb):
+        return (self.wide(self.a) - za) @ (self.wide(self.b) - zb)
+
+    def d(self, sums):
+        v = sums.astype("f4")
+        return ((v * self.factors * self.alpha + self.bias) if self.steps else v * self.alpha).astype(self.kind)
+
+    def words(self):
+        steps = ["--scale-a", "rows.npy", "--bias", "bias.npy", "--epilogue", "scale-a+alpha+bias"]
+        return [f"--zero-a={self.za}", f"--zero-b={self.zb}", f"--alpha={self.alpha:.9g}"] + steps * self.steps
+
+    def unit(self):
+        return "ampere/mma.m16n8k32.s32." + ".".join(dict.fromkeys(FORMATS[t] for t in self.types[:2]))
+
+
+def dequantized():
+    """D without integers: the page has the errors of NumPy; wrong outputs and zero points are rejected."""
+    wrong = []
+    for i in range(RUNS):
+        p = Dequantized()
+        given = [["--recipe", "plain", "--unit", p.unit()], [], ["--recipe", "fp32", "--unit", "fma/f32"]][i % 3]
+        done, last = report(*given, *p.words())
+        d = p.d(p.sums)
+        if (last.get("verdict"), done.returncode) != ("ACCEPTED", 0):
+            wrong += [(last, done.stderr, p.words(), p.kind)]
+            continue
+        row = rows_of("bounds")[2]
+        with open("one/report.md", encoding="utf-8") as file:
+            page = file.read()
+        unrounded = abs(p.d(p.sums).astype("f8") - p.exact)
+        if i % 3 == 0 and (p.unit() not in page or "Where are results rounded?" not in page):
+            wrong += ["the page does not name the unit, or where it rounds"]
+        if given and "D equals this recipe on this unit, bit for bit" not in page:  # these sums are exact in FP32
+            wrong += [("other bits", given, p.words())]
+        if given and row["verdict"] != f"holds in {d.size} outputs":
+            wrong += [row]
+        error = (unrounded / p.size).max() * 2.0**24
+        if p.kind == "f4" and not near(last["error"], error):
+            wrong += [(last["error"], error)]
+        counts = [sum(r["count"] for r in rows_of("emulated") if r["result"] == of) for of in ("D", given[1] if given else "plain")]
+        if given and counts != [d.size, d.size]:
+            wrong += [counts]
+        wrong += wrong_commands() if i < 3 else []
+        bad = d.copy()
+        at = tuple(int(draw.integers(s)) for s in d.shape)
+        bad[at] += bad.dtype.type(0.02 * max(p.size[at], 1e-3))
+        for faulty in (bad, p.d(p.dot(p.za + 1, p.zb)), p.d(p.dot(0, 0))):
+            if (abs(faulty.astype("f8") - p.exact) <= 2.0**-9 * p.size).all():
+                continue
+            np.save("d.npy", faulty)
+            done, last = report("--recipe", "plain", "--unit", p.unit(), *p.words())
+            if (last.get("verdict"), done.returncode) != ("REJECTED", 1):
+                wrong += [(last, done.stderr, p.words())]
+    return wrong
+
+
+def wrong_commands():
+    """The commands of a page that differ from its numbers."""
+    wrong = []
+    for name, key, of in (("worst", "mismatches", None), ("tolerance", None, "limits"), ("values", None, "advise"),
+                          ("emulated", None, "gemm")):
+        with open(f"one/{name}.json", encoding="utf-8") as file:
+            line = json.load(file)["provenance"]["command"]
+        words = line.split()
+        if words[0] != "bitcut":
+            wrong += [] if "less their zero points in files: bitcut" in line else [line]
+            continue
+        said = bitcut(*words[1:], "--json")
+        row = json.loads(said.stdout.splitlines()[-1]) if said.stdout else {}
+        if said.returncode > (of == "advise") or (key and row.get(key) != 0):
+            wrong += [(line, said.returncode, said.stderr, row.get(key))]
+    return wrong
+
+
+def other_elements():
+    """A file whose elements the unit does not have; zero points without integers."""
+    np.save("x.npy", np.full((4, 8), 0.5, "f4"))
+    np.save("y.npy", np.ones((8, 3), "i1"))
+    np.save("z.npy", np.full((4, 3), 4, "f4"))
+    files = "report", "-a", "x.npy", "-b", "y.npy", "-d", "z.npy", "-o", "one"
+    shutil.rmtree("one", ignore_errors=True)
+    cases = ((["--recipe", "plain", "--unit", "ampere/mma.m16n8k32.s32.s8"], 3, "-a: element [0, 0], 0.5, is not a value of s8"),
+             (["--zero-a", "3"], 2, "--zero-a: zero points require A and B with formats of integers"),
+             (["--zero-d", "3"], 2, "--zero-d requires a D of integers"),
+             (["--zero-a", "3", "--quantize-b", "int8"], 2, "--zero-a cannot be combined with --quantize-a"))
+    said = [bitcut(*files, *words) for words, _, _ in cases]
+    return [(s.returncode, s.stderr) for s, (_, status, want) in zip(said, cases)
+            if s.returncode != status or want not in s.stderr or s.stderr.count("\n") != 1 or os.path.exists("one")]
+
+
 def shapes():
     a, b = (draw.integers(-9, 9, s).astype("i1") for s in ((6, 8), (8, 5)))
     np.save("a.npy", a)
@@ -241,7 +362,7 @@ def refused():
              (["--sparse-a"], "--sparse-a requires -d, --recipe and --unit"),
              (["--recipe", "plain", "--unit", "h100"], "--unit"),
              (["--beta", "2"], "--beta must be 0 without -c"),
-             (["-d", "f.npy", "--zero-b", "3"], "--zero-b requires a D of integers"),
+             (["-d", "f.npy", "--zero-d", "3"], "--zero-d requires a D of integers"),
              (["--zero-a", "x"], "--zero-a requires a whole number"))
     wrong = []
     for words, want in cases:
@@ -259,5 +380,7 @@ check("commands of the page", commands())
 check("a bias and a step", steps())
 check("a sparse A", sparse())
 check("D of another shape", shapes())
+check("dequantized results", dequantized())
+check("elements that a unit does not have", other_elements())
 check("refusals", refused())
 plan()

@@ -235,8 +235,6 @@ def refusals():
         ("requires -a, a file", 2, ["gemm", "-m", "4", "-n", "4", "-k", "8", "--sparse-a"]),
         ("cannot be combined with --kernel or a device", 2,
          ["gemm", *good, "--sparse-a", "--device", "cuda"]),
-        ("--sparse-a", 2, ["gemm", *good, "--sparse-a", "--budget"]),
-        ("--sparse-a", 2, ["verify", *good, "-d", "d.npy", "--sparse-a", "--worst", "2"]),
         ("cannot be combined with --sparse-a", 2,
          ["verify", *good, "-d", "d.npy", "--sparse-a", "--samples", "2"]),
         ("--sparse-a requires -d, a file", 2, ["verify", "--kernel", "all", "--sparse-a"]),

@@ -173,6 +173,79 @@ def power():
     return wrong
 
 
+def advised():
+    """advise: a unit of integers has the errors of NumPy; other units those of A and B less their zero points."""
+    wrong, words = [], ["-a", "a.npy", "-b", "b.npy", "--want", "1e-9", "--json"]
+    for run in range(RUNS):
+        p = Product()
+        if run % 3 == 0:
+            p.za = 0
+        m, n = p.a.shape[0], p.b.shape[1]
+        alpha = np.float32([1, 0.3, -0.007][run % 3])
+        factors = draw.uniform(0.001, 0.01, (m, 1)).astype("f4")
+        bias = draw.standard_normal(n).astype("f4")
+        np.save("rows.npy", factors)
+        np.save("bias.npy", bias)
+        steps, value, exact = [f"--alpha={alpha:.9g}"], np.float32, p.d(p.za, p.zb)
+        d = value(exact) * alpha
+        exact = exact * float(alpha)
+        if run % 2:
+            steps += ["--scale-a", "rows.npy", "--bias", "bias.npy", "--epilogue", "scale-a+alpha+bias"]
+            d = value(value(value(p.d(p.za, p.zb)) * factors) * alpha) + bias
+            exact = exact * factors.astype("f8") + bias
+        zeros = [f"--zero-a={p.za}", f"--zero-b={p.zb}"]
+        unit = "ampere/mma.m16n8k32.s32." + ".".join(dict.fromkeys({"i": "s8", "u": "u8"}[x.dtype.kind] for x in (p.a, p.b)))
+        row = json.loads(bitcut("advise", *words, *steps, *zeros, "--unit", unit).stdout)
+        trial, = row["targets"]
+        relres = np.linalg.norm(d.astype("f8") - exact) / np.linalg.norm(exact)
+        if not abs(trial["error"] - relres) <= 1e-6 * relres + 1e-20 or not row["all"]:
+            wrong += [(trial, relres, steps, zeros)]
+        if (row["operands"]["zero_a"], row["operands"]["zero_b"]) != (p.za, p.zb):
+            wrong += [row["operands"]]
+        if not trial["bound"] >= trial["checked"]:
+            wrong += [("bound", trial, steps)]
+        line = bitcut("advise", *words[:4], *steps, *zeros, "--unit", unit, "--want", "1").stdout.splitlines()
+        line = " ".join(line[[x.startswith("check") for x in line].index(True):]).split()[2:]
+        said = json.loads(bitcut(*line, "--json").stdout)
+        if not abs(said["relres"] - relres) <= 1e-6 * relres + 1e-20:
+            wrong += [(line, said["relres"], relres)]
+        small = json.loads(bitcut("advise", *words, *steps, *zeros, "--unit", "h100", "--want", "1").stdout)
+        np.save("x.npy", (p.wide(p.a) - p.za).astype("f4"))
+        np.save("y.npy", (p.wide(p.b) - p.zb).astype("f4"))
+        given = json.loads(bitcut("advise", "-a", "x.npy", "-b", "y.npy", *words[4:], *steps, "--unit", "h100").stdout)
+        both = json.loads(bitcut("advise", *words, *steps, *zeros, "--unit", "h100").stdout)
+        if ".s32." not in small["advice"]["gemm"]:
+            wrong += [("no unit of integers", small["advice"]["gemm"])]
+        errors = {t["gemm"]: float(t["error"]) for t in given["tried"]}
+        mine = {t["gemm"]: float(t["error"]) for t in both["tried"] if ".s32." not in t["gemm"]}
+        if not mine or any(mine[g] != errors[g] and not abs(mine[g] - errors[g]) <= 1e-9 * errors[g] for g in mine):
+            wrong += [(mine, errors)]
+        if both["values_a"] != given["values_a"] or both["scales"] != given["scales"]:
+            wrong += [(both["values_a"], given["values_a"], both["scales"], given["scales"])]
+    return wrong + sampled()
+
+
+def sampled():
+    """Outputs of two samples, of a product with more outputs than both."""
+    a, b = (draw.integers(0, 256, s).astype("u1") for s in ((700, 40), (40, 600)))
+    np.save("a.npy", a)
+    np.save("b.npy", b)
+    exact = float(np.float32(0.3)) * ((a.astype("i8") - 100) @ (b.astype("i8") - 120))
+    d = (exact / float(np.float32(0.3))).round().astype("f4") * np.float32(0.3)
+    relres = np.linalg.norm(d - exact) / np.linalg.norm(exact)
+    row = json.loads(bitcut("advise", "-a", "a.npy", "-b", "b.npy", "--zero-a=100", "--zero-b=120", "--alpha", "0.3",
+                            "--unit", "ampere/mma.m16n8k32.s32.u8", "--json").stdout)
+    trial, = row["targets"]
+    for steps in (["--alpha", "0.3"], ["--alpha", "3", "-c", "c.npy"]):  # and no zero points
+        np.save("c.npy", draw.standard_normal((700, 600)).astype("f4"))
+        other, = json.loads(bitcut("advise", "-a", "a.npy", "-b", "b.npy", *steps, "--unit", "ampere/mma.m16n8k32.s32.u8",
+                                   "--json").stdout)["targets"]
+        if not other["bound"] >= other["checked"] > 0:
+            return [("bound", steps, other)]
+    good = not row["all"] and all(0.5 * relres < trial[x] < 2 * relres for x in ("error", "checked"))
+    return [] if good and trial["bound"] >= trial["checked"] else [(row["all"], trial, relres)]
+
+
 def refused():
     Product()
     np.save("f.npy", np.ones((3, 3), "f4"))
@@ -181,7 +254,12 @@ def refused():
              (["-a", "a.npy", "-b", "b.npy", "-d", "d.npy", "--zero-b", "x"], "--zero-b requires a whole number"),
              (["-a", "a.npy", "-b", "b.npy", "-d", "d.npy", "--zero-d", "1"], "unknown option"))
     said = [bitcut("explain", *words) for words, _ in cases]
-    return [(s.stderr, s.returncode) for s, (_, want) in zip(said, cases)
+    more = ((["-a", "f.npy", "-b", "f.npy", "--zero-a", "3"],
+             "--zero-a: zero points require A and B with formats of integers"),
+            (["-a", "a.npy", "-b", "b.npy", f"--zero-b={2**22 + 1}"], "--zero-b: zero points require A and B"),
+            (["-a", "a.npy", "-b", "b.npy", "-a", "a.npy", "-b", "b.npy", "--zero-a=1"], "-a must be given once"))
+    said += [bitcut("advise", *words) for words, _ in more]
+    return [(s.stderr, s.returncode) for s, (_, want) in zip(said, cases + more)
             if s.returncode != 2 or want not in s.stderr or s.stderr.count("\n") != 1]
 
 
@@ -192,5 +270,6 @@ check("saturated pairs", saturated())
 check("one wrong output", noise())
 check("zero points of a dequantized D", dequantized())
 check("power of a dequantized D", power())
+check("advice on products with zero points", advised())
 check("refusals", refused())
 plan()

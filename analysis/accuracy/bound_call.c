@@ -57,7 +57,7 @@ static enum bitcut_status find_budget(struct bitcut_part *parts, size_t count,
 {
     const struct gemm_data *const d = &c->data;
     const struct budget_matrices matrices = { d->a.at,   d->b.at,   d->c.at, c->gemm.m,
-                                              c->gemm.n, c->gemm.k, d };
+                                              c->gemm.n, c->gemm.k, d,       d->a.kept };
     struct budget_summary b;
     const struct progress *const progress = progress_of_thread();
     const enum bitcut_status status =
@@ -78,7 +78,7 @@ enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
 {
     struct call c;
     struct fault f;
-    enum bitcut_status status = call_take(&c, gemm, i, gemm_plan_on_unit, threads, &f);
+    enum bitcut_status status = call_take(&c, gemm, i, gemm_plan_on_floats, threads, &f);
     if (status == BITCUT_OK && count && !parts)
         status =
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of parts must not be NULL");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/accuracy/budget_account.h"
 #include "analysis/accuracy/short_result.h"
+#include "lib/gemm/sparsity.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
 #include "lib/number/hostfp.h"
@@ -54,23 +55,38 @@ static void settle_drift(struct budget_output *to, const struct watcher *w,
     to->drift_spread = sqrt(d.squares);
 }
 
+/* The number of products of an output, and the k of product p. */
+static size_t products_of(const struct budget_lines *x)
+{
+    return x->kept ? x->k / 2 : x->k;
+}
+
+static size_t k_of(const struct budget_lines *x, size_t p)
+{
+    return x->kept ? kept_k(x->kept, p) : p;
+}
+
+/* |a b| of product p, times the magnitudes of its factors with `factors`. */
+static double magnitude_of(const struct budget_lines *x, size_t p, bool factors)
+{
+    const size_t k = k_of(x, p);
+    return fabs(value_of_float(x->a[k]) * value_of_float(x->b[k]) *
+                (factors ? value_of_float(line_factor(&x->factors_a, k)) *
+                               value_of_float(line_factor(&x->factors_b, k))
+                         : 1));
+}
+
 /* The magnitude of exact_gemm() (lib/exact/exact.h) for one output, or that of all steps.
  */
 static double size_of(const struct bitcut_gemm *g, const struct epilogue_values *steps,
                       const struct budget_lines *x)
 {
     double size = 0;
-    if (gemm_is_extended(g)) {
-        const bool by_steps = g->scaling == BITCUT_SCALING_EPILOGUE;
-        for (size_t p = 0; p < x->k; p++)
-            size += fabs(value_of_float(x->a[p]) * value_of_float(x->b[p]) *
-                         (by_steps ? 1
-                                   : value_of_float(line_factor(&x->factors_a, p)) *
-                                         value_of_float(line_factor(&x->factors_b, p))));
+    const bool extended = gemm_is_extended(g),
+               factors = extended && g->scaling != BITCUT_SCALING_EPILOGUE;
+    for (size_t p = 0; p < products_of(x); p++) size += magnitude_of(x, p, factors);
+    if (extended)
         return epilogue_exact(steps, (struct exact_output){ 0, size }, 0, 0).magnitude;
-    }
-    for (size_t p = 0; p < x->k; p++)
-        size += fabs(value_of_float(x->a[p]) * value_of_float(x->b[p]));
     size *= fabs(value_of_float(g->alpha));
     if (gemm_reads_c(g)) size += fabs(value_of_float(g->beta) * value_of_float(x->c));
     return size;
@@ -82,10 +98,12 @@ static bool inputs_finite(const struct bitcut_gemm *g, const struct budget_lines
     bool all = format_is_finite(f32, g->alpha) && format_is_finite(f32, g->beta) &&
                format_is_finite(f32, g->scale_d) && format_is_finite(f32, x->bias) &&
                (!gemm_reads_c(g) || format_is_finite(f32, x->c));
-    for (size_t p = 0; p < x->k; p++)
-        all &= format_is_finite(f32, x->a[p]) && format_is_finite(f32, x->b[p]) &&
-               format_is_finite(f32, line_factor(&x->factors_a, p)) &&
-               format_is_finite(f32, line_factor(&x->factors_b, p));
+    for (size_t p = 0; p < products_of(x); p++) {
+        const size_t k = k_of(x, p);
+        all &= format_is_finite(f32, x->a[k]) && format_is_finite(f32, x->b[k]) &&
+               format_is_finite(f32, line_factor(&x->factors_a, k)) &&
+               format_is_finite(f32, line_factor(&x->factors_b, k));
+    }
     return all;
 }
 
@@ -98,6 +116,9 @@ static struct bitcut_gemm gemm_of_output(const struct bitcut_gemm *g, uint32_t *
     one.d.format = g->d.format;
     one.count = 1;
     one.offsets = NULL;
+    one.sparsity = x->kept ? BITCUT_SPARSE_A : BITCUT_DENSE;
+    one.positions =
+        (struct bitcut_matrix){ .at = x->kept, .format = &formats[FORMAT_U8] };
     if (gemm_has_bias(g)) one.bias = (struct bitcut_matrix){ .at = &x->bias };
     if (x->factors_a.at)
         one.scale_a =
@@ -151,10 +172,10 @@ static enum bitcut_status settle(struct budget_output *to, struct watcher *w,
     struct budget_values *own[2] = { NULL, NULL };
     if (!x->values_a)
         lines.values_a = own[0] =
-            budget_values_make(w->plan, BITCUT_A, x->a, x->k, &x->factors_a);
+            budget_values_make(w->plan, BITCUT_A, x->a, x->k, &x->factors_a, x->kept);
     if (!x->values_b)
         lines.values_b = own[1] =
-            budget_values_make(w->plan, BITCUT_B, x->b, x->k, &x->factors_b);
+            budget_values_make(w->plan, BITCUT_B, x->b, x->k, &x->factors_b, NULL);
     const enum bitcut_status status = lines.values_a && lines.values_b
                                           ? settle_account(to, w, g, steps, &lines, texts)
                                           : BITCUT_NO_MEMORY;

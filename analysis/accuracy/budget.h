@@ -88,11 +88,13 @@ static inline uint32_t line_factor(const struct line_factors *x, size_t k)
 }
 
 /* Returns NULL if memory runs out; free() releases the result.  The row or column and its
-   factors, if any, must stay where they are. */
+   factors, if any, must stay where they are.  `kept` has the positions of the kept
+   elements of a row of a sparse A; NULL: all k count. */
 struct budget_values *budget_values_make(const struct gemm_plan *plan,
                                          enum bitcut_operand operand,
                                          const uint32_t *line, size_t k,
-                                         const struct line_factors *factors);
+                                         const struct line_factors *factors,
+                                         const uint8_t *kept);
 
 /* A row of A, a column of B, each contiguous, an element of C and of the bias, and the
    factors.  They take the place of the matrices of the GEMM. */
@@ -102,6 +104,8 @@ struct budget_lines {
     uint32_t c, bias;
     struct line_factors factors_a, factors_b;
     const struct budget_values *values_a, *values_b; /* NULL: computed on demand */
+    const uint8_t *kept; /* positions of the kept elements of a 2:4 sparse row of A, whose
+                            other elements are +-0; NULL: it is dense */
 };
 
 /* The budget of one output of g, a GEMM on a unit, by its plan.  With `texts` the exact
@@ -141,6 +145,8 @@ struct budget_matrices {
     const uint32_t *a, *b, *c; /* c: NULL if beta is +-0 */
     size_t m, n, k;
     const struct gemm_data *extra; /* its bias and factors, or NULL: there are none */
+    const uint8_t *kept; /* positions of the kept elements of a sparse A, m x k/2; NULL:
+                            it is dense */
 };
 
 /* The budget of a GEMM on a unit, by its plan.  All outputs are computed if m n k is at

@@ -40,7 +40,7 @@ static struct budget_matrices matrices_of(const struct budget_problem *q)
 {
     const struct gemm_data *const x = q->data;
     return (struct budget_matrices){ x->a.at,   x->b.at,   x->c.at, x->a.rows,
-                                     x->b.cols, x->a.cols, x };
+                                     x->b.cols, x->a.cols, x,       x->a.kept };
 }
 
 static enum bitcut_status find_place(struct budget_place *to,

@@ -59,6 +59,12 @@ static struct line_factors factors_b(const struct budget_matrices *x, size_t j)
     return (struct line_factors){ g->scale_b.at + j, g->scale_b.cols, g->depth_b };
 }
 
+/* The positions of the kept elements of row i of a sparse A. */
+static const uint8_t *kept_of(const struct budget_matrices *x, size_t i)
+{
+    return x->kept ? x->kept + i * (x->k / 2) : NULL;
+}
+
 /* Output (i, j), whose column of B is contiguous. */
 static struct budget_lines lines_of(const struct budget_matrices *x,
                                     const uint32_t *column, size_t i, size_t j)
@@ -72,7 +78,8 @@ static struct budget_lines lines_of(const struct budget_matrices *x,
                                               ? g->bias.at[g->bias_rows ? i : j]
                                               : 0,
                                   .factors_a = factors_a(x, i),
-                                  .factors_b = factors_b(x, j) };
+                                  .factors_b = factors_b(x, j),
+                                  .kept = kept_of(x, i) };
 }
 
 /* Make the values of the rows and columns of the outputs, and release the others. */
@@ -95,9 +102,10 @@ static bool make_values(struct prepared *p, const struct gemm_plan *plan,
         if (!p->used[i] || *to) continue;
         const struct line_factors factors =
             i < m ? factors_a(p->x, i) : factors_b(p->x, i - m);
-        *to = i < m ? budget_values_make(plan, BITCUT_A, p->x->a + i * k, k, &factors)
+        *to = i < m ? budget_values_make(plan, BITCUT_A, p->x->a + i * k, k, &factors,
+                                         kept_of(p->x, i))
                     : budget_values_make(plan, BITCUT_B, p->column + (i - m) * k, k,
-                                         &factors);
+                                         &factors, NULL);
         if (*to) continue;
 #pragma omp atomic write
         enough = false;

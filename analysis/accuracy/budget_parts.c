@@ -3,6 +3,7 @@
 
 #include "emu/sum.h"
 #include "lib/base/size.h"
+#include "lib/gemm/sparsity.h"
 #include "lib/number/equilibrate.h"
 #include "lib/number/fma.h"
 #include "lib/number/hostfp.h"
@@ -30,7 +31,17 @@ struct operand {
     enum bitcut_operand which;
     const struct bitcut_split *split;
     int exponent; /* exponent by which its row or column is equilibrated */
+    const uint8_t *kept; /* of a sparse row, or NULL */
 };
+
+/* The position of element k among those that are split: random bits depend on it.  An
+   element that is not kept is +-0, which needs no bits. */
+static size_t position_of(const struct operand *o, size_t k)
+{
+    const size_t first = k / 4 * 2;
+    if (!o->kept) return k;
+    return first + (kept_k(o->kept, first) != k);
+}
 
 static int line_exponent(const struct gemm_plan *p, const struct bitcut_split *split,
                          const uint32_t *line, size_t k)
@@ -55,8 +66,8 @@ static struct term part_term(const struct operand *o, int part, enum stage stage
     return t;
 }
 
-/* The value of x at a stage, as far as its parts are finite.  It is a multiple of the
-   last place of x, so that 64 bits hold it. */
+/* The value of x at a stage, as far as its parts are finite; 0 if x is not.  It is a
+   multiple of the last place of x, so that 64 bits hold it. */
 static struct term element_value(const struct operand *o, enum stage stage, uint32_t x,
                                  size_t k)
 {
@@ -68,12 +79,13 @@ static struct term element_value(const struct operand *o, enum stage stage, uint
     struct term exact =
         number_term(&formats[FORMAT_F32], format_decode(&formats[FORMAT_F32], x));
     exact.exponent += o->exponent;
-    if (stage <= STAGE_GIVEN) return exact;
+    if (!format_is_finite(&formats[FORMAT_F32], x)) exact.significand = 0;
+    if (stage <= STAGE_GIVEN || !exact.significand) return exact;
     for (int i = 0; i < split.parts && stage != STAGE_REAL; i++) {
         format[i] = widened(split.part[i].format, stage);
         split.part[i].format = &format[i];
     }
-    split_apply_at(part, &split, equilibrate_scale(x, o->exponent), k);
+    split_apply_at(part, &split, equilibrate_scale(x, o->exponent), position_of(o, k));
     for (int i = 0; i < split.parts; i++)
         if (!split.part[i].copy)
             term[count++] = part_term(o, i, stage, split.part[i].format, part[i]);
@@ -135,13 +147,14 @@ static void fill_values(struct budget_values *to, struct operand *o, uint32_t *g
 struct budget_values *budget_values_make(const struct gemm_plan *plan,
                                          enum bitcut_operand operand,
                                          const uint32_t *line, size_t k,
-                                         const struct line_factors *factors)
+                                         const struct line_factors *factors,
+                                         const uint8_t *kept)
 {
     struct budget_values *const to =
         memory_allocate(k * sizeof to->at[0] + sizeof *to, STAGES);
     uint32_t *const given = memory_allocate(k, sizeof *given);
     struct operand o = { plan, operand,
-                         operand == BITCUT_A ? &plan->split_a : &plan->split_b, 0 };
+                         operand == BITCUT_A ? &plan->split_a : &plan->split_b, 0, kept };
     struct hostfp saved;
     if (!to || !given) {
         free(to);

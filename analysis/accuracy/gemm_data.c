@@ -262,27 +262,16 @@ enum bitcut_status gemm_data_draw_extra(struct gemm_data *to,
     return BITCUT_OK;
 }
 
-static bool copy_matrix(struct matrix *to, const struct matrix *from)
-{
-    if (!from->at) return true;
-    if (matrix_init(to, from->rows, from->cols, NULL) != BITCUT_OK) return false;
-    memcpy(to->at, from->at, from->rows * from->cols * sizeof *to->at);
-    if (!from->kept) return true;
-    to->kept = memory_allocate(from->rows, from->cols / 2);
-    if (to->kept) memcpy(to->kept, from->kept, from->rows * (from->cols / 2));
-    return to->kept;
-}
-
 enum bitcut_status gemm_data_copy(struct gemm_data *to, const struct gemm_data *from,
                                   struct fault *f)
 {
     struct gemm_data x = { .depth_a = from->depth_a,
                            .depth_b = from->depth_b,
                            .bias_rows = from->bias_rows };
-    if (copy_matrix(&x.a, &from->a) && copy_matrix(&x.b, &from->b) &&
-        copy_matrix(&x.c, &from->c) && copy_matrix(&x.bias, &from->bias) &&
-        copy_matrix(&x.scale_a, &from->scale_a) &&
-        copy_matrix(&x.scale_b, &from->scale_b)) {
+    if (matrix_copy(&x.a, &from->a) && matrix_copy(&x.b, &from->b) &&
+        matrix_copy(&x.c, &from->c) && matrix_copy(&x.bias, &from->bias) &&
+        matrix_copy(&x.scale_a, &from->scale_a) &&
+        matrix_copy(&x.scale_b, &from->scale_b)) {
         *to = x;
         return BITCUT_OK;
     }
@@ -460,7 +449,7 @@ enum bitcut_status gemm_data_judge(struct judge *j, const struct gemm_data *p,
 static struct matrix shifted(const struct matrix *x, int32_t zero)
 {
     struct matrix to = { .at = NULL };
-    if (copy_matrix(&to, x)) matrix_subtract(&to, zero);
+    if (matrix_copy(&to, x)) matrix_subtract(&to, zero);
     return to;
 }
 

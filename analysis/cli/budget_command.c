@@ -116,8 +116,6 @@ int budget_check(const struct budget_options *o, const struct setup *s)
 {
     struct fault f;
     size_t i, j;
-    if ((o->all || o->at || o->worst) && s->gemm.sparsity)
-        return complain("--budget, --at, --worst", "cannot be combined with --sparse-a");
     if ((o->all || o->at || o->worst) && s->is_batch)
         return complain("--budget, --at, --worst",
                         "require --index, one GEMM of the batch");

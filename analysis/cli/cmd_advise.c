@@ -59,6 +59,7 @@ static const struct option_row options[] = {
     MATRIX_OPTION_INDEX(advise, setup.files),
     MATRIX_OPTIONS_SPARSE(advise, setup.files),
     EPILOGUE_OPTIONS(advise),
+    ZERO_OPTIONS_AB(advise),
     { "quantizers",
       "also try every quantizer, for A and B, on units that multiply its elements",
       OPTION(advise, quantizers, FLAG, NULL) },
@@ -178,9 +179,17 @@ static int append(struct work *w, const struct bitcut_gemm *g, int threads)
         advise_clear_operands(more, count);
         return fault_set(&f, BITCUT_NO_MEMORY, "not enough memory"), fail("matrices", &f);
     }
-    for (size_t i = 0; i < count; i++) {
+    const int32_t zero[] = { g->zero_a, g->zero_b };
+    enum bitcut_status status = BITCUT_OK;
+    for (size_t i = 0; i < count && status == BITCUT_OK; i++) {
         more[i].a.format = w->s.a.format;
         more[i].b.format = w->s.b.format;
+        status = matrix_subtract_both(&more[i].a, &more[i].b, zero, &f);
+    }
+    if (status != BITCUT_OK) {
+        advise_clear_operands(more, count);
+        free(all);
+        return fail(*zero ? "--zero-a" : "--zero-b", &f);
     }
     if (w->of) memcpy(all, w->of, w->q.pairs * sizeof *all);
     memcpy(all + w->q.pairs, more, count * sizeof *all);
@@ -229,7 +238,8 @@ static bool is_of_one_pair(const struct setup_options *o)
 
 static int take_gemm(struct work *w, const struct context *x)
 {
-    static const char *const own[] = { "quantize-a", "quantize-b", NULL };
+    static const char *const own[] = { "quantize-a", "quantize-b", "zero-a", "zero-b",
+                                       NULL };
     const struct advise_options *const o = x->own;
     int status = o->b.count ? EXIT_GOOD : matrix_unread("-b", &o->setup.files), i = 0;
     w->own = o->setup;

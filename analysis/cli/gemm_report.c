@@ -8,6 +8,7 @@
 #include "analysis/cli/gemm_report_rows.h"
 #include "analysis/cli/gemm_report_verdict.h"
 #include "analysis/cli/report_run.h"
+#include "lib/base/text.h"
 #include "lib/gemm/recipe.h"
 
 #include <string.h>
@@ -251,6 +252,16 @@ static const struct part parts[] = {
 
 /* --- making ----------------------------------------------------------------------- */
 
+/* On a unit of integers. */
+static void describe_exact_sums(char *text, size_t size, const void *answer)
+{
+    const struct gemm_answer *const a = answer;
+    if (a->gemm.plan->integer)
+        text_add(text, size,
+                 "sums of integers are exact within the range of s32; the conversion of "
+                 "a sum to FP32 rounds, and the steps after it");
+}
+
 /* Questions of readers, the most important first, with the sentence that answers each. */
 static const struct {
     enum gemm_problem of;
@@ -268,6 +279,7 @@ static const struct {
     { ASK_ADVISE, advise_describe_fastest, "On which chip is that fastest?" },
     { ASK_ADVISE, advise_describe_scales, "2^10, 2^11 or equilibration?" },
     { ASK_GEMM, gemm_describe_what_ran, "Which model was run?" },
+    { ASK_GEMM, describe_exact_sums, "Where are results rounded?" },
     { ASK_VERIFY, verified_describe_verdict, "Is D equal to the model, bit for bit?" },
     { ASK_VERIFY, verified_describe_first, "Where is the first difference?" },
     { ASK_GEMM, judged_describe_grade, "Is the model as accurate as FP32?" },
@@ -347,21 +359,14 @@ static void conclude(struct gemm_report_work *w)
     drop_repeated(w);
 }
 
-/* Say what a section does not have for a sparse A. */
+/* Say what a section does not have for integers. */
 static void add_missing(json_t *says, const struct part *p, const struct gemm_answers *a)
 {
-    static const struct {
-        gemm_report_rows *rows;
-        const char *what, *says;
-    } missing[] = {
-        { gemm_report_worst, "budget", "an error budget does not apply to a sparse A" },
-        { gemm_report_worst_emulated, "budget",
-          "an error budget does not apply to a sparse A" },
-    };
-    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
-        if (a->sparse && missing[i].rows == p->rows)
-            json_array_append_new(says, json_pack("{s:s, s:s}", "what", missing[i].what,
-                                                  "says", missing[i].says));
+    if (!gemm_answers_have_budget(a) &&
+        (p->rows == gemm_report_worst || p->rows == gemm_report_worst_emulated))
+        json_array_append_new(says,
+                              json_pack("{s:s, s:s}", "what", "budget", "says",
+                                        "an error budget does not apply to integers"));
 }
 
 /* The command for the errors of the FP32 loop. */

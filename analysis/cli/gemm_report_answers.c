@@ -31,6 +31,7 @@ static void tell(struct bitcut_gemm *g, const struct gemm_answers *a, bool found
     g->beta = told->beta;
     g->sparsity = told->sparsity;
     g->positions = told->positions;
+    if (format_is_integer(g->unit->c)) g->zero_a = a->zero[0], g->zero_b = a->zero[1];
     if (!a->tells) return;
     g->bias = told->bias;
     g->bias_rows = told->bias_rows;
@@ -42,8 +43,33 @@ static void tell(struct bitcut_gemm *g, const struct gemm_answers *a, bool found
     if (!found || a->steps_told) {
         memcpy(g->epilogue, told->epilogue, sizeof g->epilogue);
         g->start = told->start;
+        if (!format_is_integer(g->unit->c)) epilogue_leave_integers(g);
     }
     if (!found || a->scaling_told) g->scaling = told->scaling;
+}
+
+const struct matrix *gemm_answers_operand(const struct gemm_answers *a,
+                                          const struct bitcut_gemm *g, bool is_b)
+{
+    return gemm_answers_subtract(a, g) ? &a->less[is_b] : is_b ? &a->s.b : &a->s.a;
+}
+
+bool gemm_answers_subtract(const struct gemm_answers *a, const struct bitcut_gemm *g)
+{
+    return a->less[0].at && !format_is_integer(g->unit->c);
+}
+
+bool gemm_answers_have_budget(const struct gemm_answers *a) { return !a->s.plan.integer; }
+
+/* Let the selected GEMM have A and B. */
+static void take_data(struct gemm_answers *a)
+{
+    struct bitcut_gemm *const g = &a->s.gemm;
+    a->data.a = *gemm_answers_operand(a, g, false);
+    a->data.b = *gemm_answers_operand(a, g, true);
+    if (!a->s.plan.integer) return;
+    g->a.format = a->data.a.format;
+    g->b.format = a->data.b.format;
 }
 
 /* Select the GEMM, with everything that was given, if the emulator supports it.  `found`:
@@ -61,9 +87,11 @@ static enum bitcut_status take(struct gemm_answers *a, const struct bitcut_gemm 
     read.d.format = a->d.format;
     sized = read;
     sized.m = a->s.a.rows, sized.n = a->s.b.cols, sized.k = a->s.a.cols;
-    status = gemm_plan_on_floats(&a->s.plan, &sized, f);
-    if (status == BITCUT_OK) a->s.gemm = read;
+    status = gemm_plan_on_values(&a->s.plan, &sized, f);
     a->chosen = status == BITCUT_OK;
+    if (!a->chosen) return status;
+    a->s.gemm = read;
+    take_data(a);
     return status;
 }
 
@@ -83,7 +111,8 @@ int gemm_answers_take(struct gemm_answers *a)
     struct fault f;
     const int status = setup_unit(&g.unit, o->unit, way_parts(&g), o->recipe);
     if (status != EXIT_GOOD) return status;
-    return take(a, &g, false, &f) == BITCUT_OK ? EXIT_GOOD : fail("--recipe", &f);
+    if (take(a, &g, false, &f) != BITCUT_OK) return fail("--recipe", &f);
+    return a->s.plan.integer ? setup_check_integers(&a->s, o) : EXIT_GOOD;
 }
 
 /* Whether the shapes of the matrices match. */
@@ -98,7 +127,8 @@ static int check_shapes(const struct gemm_answers *a)
 /* Whether the parts of g hold all finite elements; otherwise D has no limit. */
 static bool holds_all(const struct gemm_answers *a, const struct bitcut_gemm *g)
 {
-    const struct matrix *const operand[] = { &a->s.a, &a->s.b };
+    const struct matrix *const operand[] = { gemm_answers_operand(a, g, false),
+                                             gemm_answers_operand(a, g, true) };
     struct bound_apriori bound;
     if (bound_apriori(&bound, g, a->s.a.cols, false, NULL) != BITCUT_OK) return false;
     for (int o = 0; o < 2; o++)
@@ -172,6 +202,7 @@ void gemm_answers_clear(struct gemm_answers *a)
     matrix_clear(&a->d);
     gemm_data_clear_extra(&a->data);
     for (int i = 0; i < 2; i++) matrix_clear(&a->original[i]);
+    for (int i = 0; i < 2; i++) matrix_clear(&a->less[i]);
     setup_clear(&a->s);
 }
 
@@ -211,10 +242,13 @@ static void choose_places(struct gemm_answers *a)
     a->targets = GEMM_CHIPS;
 }
 
-/* A or B before quantization. */
+/* A or B before quantization, less its zero point. */
 static const struct matrix *of_side(const struct gemm_answers *a, int side)
 {
-    return a->original[side].at ? &a->original[side] : side ? &a->s.b : &a->s.a;
+    return a->less[side].at       ? &a->less[side]
+           : a->original[side].at ? &a->original[side]
+           : side                 ? &a->s.b
+                                  : &a->s.a;
 }
 
 /* The GEMM of these, without the factors that quantization makes. */
@@ -225,6 +259,8 @@ static void take_unquantized(struct gemm_answers *a)
     a->asked_of.a = *of_side(a, 0);
     a->asked_of.b = *of_side(a, 1);
     a->asked.alpha = a->o->setup.alpha;
+    a->asked.zero_a = a->zero[0];
+    a->asked.zero_b = a->zero[1];
     if (a->original[0].at) {
         a->asked.scale_a = (struct bitcut_scales){ .lines = 0 };
         a->asked_of.scale_a.at = NULL;
@@ -237,9 +273,9 @@ static void take_unquantized(struct gemm_answers *a)
 
 static int find_advice(struct gemm_answers *a)
 {
-    static const char *const own[] = { "a",          "b",        "recipe",
-                                       "unit",       "shape-d",  "quantize-a",
-                                       "quantize-b", "format-d", NULL };
+    static const char *const own[] = { "a",       "b",          "recipe",     "unit",
+                                       "shape-d", "quantize-a", "quantize-b", "format-d",
+                                       "zero-a",  "zero-b",     NULL };
     const struct context *const x = a->context;
     struct fault f;
     const int status = setup_check_inner(&a->s, true);
@@ -248,22 +284,23 @@ static int find_advice(struct gemm_answers *a)
     options_write(a->advised, sizeof a->advised, x->own, x->given, x->options, 0,
                   sizeof a->o->setup, own);
     take_unquantized(a);
-    const bool more = a->tells || a->sparse;
-    const struct advise_problem q = { .of = &a->asked_of,
-                                      .pairs = 1,
-                                      .metric = &norm_sample_metrics[0],
-                                      .want = a->want,
-                                      .target = a->target,
-                                      .targets = a->targets,
-                                      .seed = x->seed,
-                                      .input_a = a->s.input_a,
-                                      .input_b = a->s.input_b,
-                                      .format_d = a->tells ? a->d.format : NULL,
-                                      .quantizer = { a->s.quantized[0].quantizer,
-                                                     a->s.quantized[1].quantizer },
-                                      .gemm = more ? &a->asked : NULL,
-                                      .options = more ? a->advised : NULL,
-                                      .values = true };
+    const bool more = a->tells || a->sparse || a->less[0].at;
+    const struct advise_problem q = {
+        .of = &a->asked_of,
+        .pairs = 1,
+        .metric = &norm_sample_metrics[0],
+        .want = a->want,
+        .target = a->target,
+        .targets = a->targets,
+        .seed = x->seed,
+        .input_a = a->s.input_a,
+        .input_b = a->s.input_b,
+        .format_d = a->tells || a->less[0].at ? a->d.format : NULL,
+        .quantizer = { a->s.quantized[0].quantizer, a->s.quantized[1].quantizer },
+        .gemm = more ? &a->asked : NULL,
+        .options = more ? a->advised : NULL,
+        .values = true
+    };
     if (advise_find(&a->advice, &q, x->threads, &x->progress, &f) != BITCUT_OK)
         return fail("advise", &f);
     return a->advice.choice ? EXIT_GOOD : EXIT_FOUND;
@@ -281,8 +318,9 @@ static enum bitcut_status ask_explanation(struct gemm_answers *a, struct fault *
     told.size = a->tells ? told.size : 0;
     told.sparsity = BITCUT_DENSE; /* A has the positions */
     told.positions = (struct bitcut_matrix){ .at = NULL };
-    const struct problem q = { .a = a->s.a,
-                               .b = a->s.b,
+    const struct problem q = { .a = a->less[0].at ? a->less[0] : a->s.a,
+                               .b = a->less[1].at ? a->less[1] : a->s.b,
+                               .zero = { a->zero[0], a->zero[1] },
                                .c = a->s.c,
                                .d = a->d,
                                .alpha = a->told.alpha,
@@ -308,20 +346,33 @@ static int find_explanation(struct gemm_answers *a)
     return a->explanation.answer.found ? EXIT_GOOD : EXIT_FOUND;
 }
 
-/* D as computed by the emulator. */
+/* D of a GEMM by the emulator. */
+static int run(struct matrix *to, const struct bitcut_gemm *g,
+               const struct gemm_answers *a)
+{
+    struct setup s = a->s;
+    s.gemm = *g;
+    s.a = *gemm_answers_operand(a, g, false);
+    s.b = *gemm_answers_operand(a, g, true);
+    return setup_run(to, &s, a->context);
+}
+
+/* D of the selected GEMM. */
 static int emulate(struct gemm_answers *a)
 {
-    if (a->emulated.at) return EXIT_GOOD;
-    return setup_run(&a->emulated, &a->s, a->context);
+    return a->emulated.at ? EXIT_GOOD : run(&a->emulated, &a->s.gemm, a);
 }
 
 static int judge(struct judged *to, const struct bitcut_gemm *g, const struct matrix *d,
                  const struct gemm_answers *a)
 {
     const struct gemm_options options = context_options(a->context);
+    struct gemm_data data = a->data;
     struct fault f;
-    return judged_find(to, g, &a->data, d, &references[0], a->context->seed, &options,
-                       &f) == BITCUT_OK
+    data.a = *gemm_answers_operand(a, g, false);
+    data.b = *gemm_answers_operand(a, g, true);
+    return judged_find(to, g, &data, d, &references[0], a->context->seed, &options, &f) ==
+                   BITCUT_OK
                ? EXIT_GOOD
                : fail("reference", &f);
 }
@@ -336,7 +387,7 @@ static int find_budget(struct budget_answer *to, struct budget_problem *q,
                                   .d = d,
                                   .all = all,
                                   .worst = WORST };
-    if (a->sparse) return EXIT_GOOD; /* the page says so */
+    if (!gemm_answers_have_budget(a)) return EXIT_GOOD; /* the page says so */
     return budget_run(to, q, a->context);
 }
 
@@ -353,19 +404,19 @@ static int find_gemm(struct gemm_answers *a)
     if (status == EXIT_GOOD)
         status = find_budget(&a->budget, &a->budget_problem, &a->emulated,
                              !gemm_answers_are_many(a), a);
-    a->model = (struct gemm_answer){ .gemm = setup_description(&a->s, a->context, true),
-                                     .judged = &a->judged,
-                                     .budget = a->sparse ? NULL : &a->budget };
+    a->model =
+        (struct gemm_answer){ .gemm = setup_description(&a->s, a->context, true),
+                              .judged = &a->judged,
+                              .budget = gemm_answers_have_budget(a) ? &a->budget : NULL };
     return status;
 }
 
 static int find_fp32(struct gemm_answers *a)
 {
-    struct setup s = a->s;
+    const struct bitcut_gemm loop = gemm_answers_fp32_loop(a);
     struct matrix d = { 0 };
-    s.gemm = gemm_answers_fp32_loop(a);
-    int status = setup_run(&d, &s, a->context);
-    if (status == EXIT_GOOD) status = judge(&a->fp32, &s.gemm, &d, a);
+    int status = run(&d, &loop, a);
+    if (status == EXIT_GOOD) status = judge(&a->fp32, &loop, &d, a);
     matrix_clear(&d);
     return status;
 }
@@ -380,7 +431,7 @@ static int find_verified(struct gemm_answers *a)
     struct fault f;
     const char *what;
     if (verified_find(v, &what, &q, &options, &f) != BITCUT_OK) return fail(what, &f);
-    v->gemm.budget = a->sparse ? NULL : &a->worst;
+    v->gemm.budget = gemm_answers_have_budget(a) ? &a->worst : NULL;
     const int status = find_budget(&a->worst, &a->worst_problem, &a->d, false, a);
     if (status != EXIT_GOOD) verified_clear(v);
     return status != EXIT_GOOD ? status : v->found.differ ? EXIT_FOUND : EXIT_GOOD;

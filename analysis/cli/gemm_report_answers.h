@@ -33,11 +33,12 @@ struct gemm_answers {
     struct setup_options own; /* the options that told was made from */
     struct bitcut_gemm told;  /* alpha, beta; with `tells` also the bias, the factors, the
                                  start and the steps, of the operands in s */
-    bool
-        sparse; /* whether A is 2:4 sparse: there are no advice, explanation and budget */
+    int32_t zero[2];          /* zero points of A and B of s */
+    bool sparse;              /* whether A is 2:4 sparse */
     bool tells, steps_told, scaling_told; /* as of struct problem */
     struct setup s;  /* A, B and C; GEMM and plan once they are selected */
     struct matrix original[2]; /* A and B before they were quantized, if they were */
+    struct matrix less[2];     /* A and B less their zero points, if there are any */
     struct matrix d; /* d.at is NULL unless it was given                     */
     bool chosen;
     char configuration[BITCUT_GEMM_MAX]; /* the GEMM as a line of text, with a note */
@@ -45,7 +46,8 @@ struct gemm_answers {
                                   GEMM */
     double want;
     size_t seconds;
-    struct gemm_data data; /* A, B and C of s; own are bias and factors, in FP32 */
+    struct gemm_data data; /* A, B and C as the selected GEMM reads them; own are bias and
+                              factors, in FP32 */
     struct matrix emulated;
     struct gemm_asked {
         bool tried;
@@ -97,6 +99,16 @@ const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_problem probl
 /* The FP32 loop that results are compared with.  It multiplies elements by the factors
    that another unit applies. */
 struct bitcut_gemm gemm_answers_fp32_loop(const struct gemm_answers *a);
+
+/* A or B as a GEMM reads it: units of integers correct zero points; others multiply
+   elements less them. */
+const struct matrix *gemm_answers_operand(const struct gemm_answers *a,
+                                          const struct bitcut_gemm *g, bool is_b);
+/* Whether a GEMM reads A or B in another form than their files have it. */
+bool gemm_answers_subtract(const struct gemm_answers *a, const struct bitcut_gemm *g);
+
+/* Whether error budgets take the selected GEMM. */
+bool gemm_answers_have_budget(const struct gemm_answers *a);
 
 /* Whether the budget of all outputs would take minutes. */
 bool gemm_answers_are_many(const struct gemm_answers *a);

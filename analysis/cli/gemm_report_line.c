@@ -82,31 +82,49 @@ static void add_given(char *line, const struct gemm_answers *a,
                   sizeof(struct gemm_report_options), without);
 }
 
-/* The format of D in a command that does not read D. */
-static void add_format(char *line, const struct gemm_answers *a)
+/* The format of D in a command that does not read D, or that would take integers. */
+static void add_format(char *line, const struct gemm_answers *a, bool takes_d,
+                       bool integer)
 {
-    const struct bitcut_format *const format = a->d.format;
-    if (format && format != &formats[FORMAT_F32])
+    const struct bitcut_format *const format =
+        a->d.format ? a->d.format : &formats[FORMAT_F32];
+    const bool given = takes_d && a->o->setup.files.format_of[MATRIX_D];
+    if (!given && (integer || (!takes_d && format != &formats[FORMAT_F32])))
         text_add(line, LINE_LENGTH_MAX, " --format-d %s", format->name);
 }
 
 json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_problem problem)
 {
-    static const char *const of_d[] = { "d", "format-d", "shape-d" };
-    const char *without[WITHOUT_MAX + 4] = { NULL };
-    char line[LINE_LENGTH_MAX] = "bitcut ";
+    static const char *const of_d[] = { "d", "format-d", "shape-d" }, *const zeros[] = {
+        "zero-a", "zero-b"
+    };
+    const char *without[WITHOUT_MAX + 6] = { NULL };
+    const struct bitcut_gemm loop = gemm_answers_fp32_loop(a),
+                             *const g = lines[problem].gemm == SELECTED_GEMM ? &a->s.gemm
+                                        : lines[problem].gemm == FP32_LOOP   ? &loop
+                                                                             : NULL;
+    const bool subtract = g && gemm_answers_subtract(a, g);
+    char line[LINE_LENGTH_MAX] = "";
     size_t count = 0;
+    if (subtract)
+        text_add(line, LINE_LENGTH_MAX, "with A and B less their zero points in files: ");
+    text_add(line, LINE_LENGTH_MAX, "bitcut ");
     text_add(line, LINE_LENGTH_MAX, "%s", lines[problem].command);
     while (lines[problem].without[count]) count++;
     memcpy(without, lines[problem].without, count * sizeof *without);
+    if (subtract) {
+        memcpy(without + count, zeros, sizeof zeros);
+        count += 2;
+    }
     if (!lines[problem].takes_d) memcpy(without + count, of_d, sizeof of_d);
     if (lines[problem].gemm == SELECTED_GEMM) add_choice(line, a);
     if (lines[problem].gemm == FP32_LOOP) add_fp32_loop(line, a);
     add_given(line, a, without);
-    if (!lines[problem].takes_d) add_format(line, a);
-    text_add(line, LINE_LENGTH_MAX, "%s%s", a->sparse ? "" : lines[problem].worst,
+    add_format(line, a, lines[problem].takes_d, g && format_is_integer(g->unit->c));
+    const bool budget = gemm_answers_have_budget(a);
+    text_add(line, LINE_LENGTH_MAX, "%s%s", budget ? lines[problem].worst : "",
              lines[problem].more);
-    if (problem == ASK_GEMM && !a->sparse && !gemm_answers_are_many(a))
+    if (problem == ASK_GEMM && budget && !gemm_answers_are_many(a))
         text_add(line, LINE_LENGTH_MAX, " --budget");
     return json_text(line);
 }

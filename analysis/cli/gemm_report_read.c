@@ -6,6 +6,8 @@
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
 
+#include <string.h>
+
 /* --- options and matrices --------------------------------------------------------- */
 
 /* Read an option that is a text; `to` stays unchanged without the text. */
@@ -24,11 +26,10 @@ static int read_options(struct gemm_answers *a)
     const struct gemm_report_options *const o = a->o;
     const struct epilogue_options *const e = &o->setup.epilogue;
     uint32_t want = 0;
-    if (e->zero_a || e->zero_b || e->zero_d)
-        return complain(e->zero_a   ? "--zero-a"
-                        : e->zero_b ? "--zero-b"
-                                    : "--zero-d",
-                        "requires a D of integers");
+    if (e->zero_d) return complain("--zero-d", "requires a D of integers");
+    if ((e->zero_a || e->zero_b) && (e->quantize_a || e->quantize_b))
+        return complain(e->zero_a ? "--zero-a" : "--zero-b",
+                        "cannot be combined with --quantize-a or --quantize-b");
     a->told = gemm_of(NULL, NULL);
     a->told.alpha = o->setup.alpha;
     a->told.beta = o->setup.beta != SETUP_BETA_UNSET ? o->setup.beta
@@ -67,6 +68,7 @@ static int read_told(struct gemm_answers *a)
     struct fault f;
     a->own = a->o->setup;
     a->own.unit = NULL; /* that of the result */
+    a->own.epilogue.zero_a = a->own.epilogue.zero_b = NULL; /* read_zeros() */
     if (!epilogue_options_given(&a->own.epilogue) || s->a.cols != s->b.rows)
         return EXIT_GOOD;
     s->options = &a->own;
@@ -107,6 +109,29 @@ static void tell_sparsity(struct gemm_answers *a)
             (struct bitcut_matrix){ .at = a->s.a.kept, .format = &formats[FORMAT_U8] };
 }
 
+/* The zero points, and A and B less them. */
+static int read_zeros(struct gemm_answers *a)
+{
+    const struct epilogue_options *const e = &a->o->setup.epilogue;
+    struct setup *const s = &a->s;
+    struct matrix *const less = a->less;
+    struct bitcut_gemm g = gemm_of(NULL, NULL);
+    struct fault f;
+    const int status = epilogue_zeros_apply(&g, e);
+    if (status != EXIT_GOOD || !gemm_has_zeros(&g)) return status;
+    const int32_t zero[] = { g.zero_a, g.zero_b };
+    if (!matrix_copy(&less[0], &s->a) || !matrix_copy(&less[1], &s->b)) {
+        fault_set(&f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
+        return fail("report", &f);
+    }
+    less[0].format = s->a.format;
+    less[1].format = s->b.format;
+    memcpy(a->zero, zero, sizeof zero);
+    return matrix_subtract_both(&less[0], &less[1], zero, &f) == BITCUT_OK
+               ? EXIT_GOOD
+               : fail(e->zero_a ? "--zero-a" : "--zero-b", &f);
+}
+
 static int read_matrices(struct gemm_answers *a)
 {
     const struct setup_options *const o = &a->o->setup;
@@ -123,6 +148,7 @@ static int read_matrices(struct gemm_answers *a)
     if (status == EXIT_GOOD && o->epilogue.quantize_b)
         status = setup_read(&a->original[1], "-b", o->b, s->files);
     if (status == EXIT_GOOD) status = read_sparsity(a);
+    if (status == EXIT_GOOD) status = read_zeros(a);
     if (status == EXIT_GOOD) status = read_told(a);
     if (status == EXIT_GOOD) tell_sparsity(a);
     if (status == EXIT_GOOD && d) status = setup_read_result(s, &a->d, d);

@@ -404,14 +404,13 @@ int setup_tell(struct setup *s)
                                                         : fail_about("--recipe", &f);
 }
 
-static int make_both_integers(struct setup *s)
+int setup_check_integers(struct setup *s, const struct setup_options *o)
 {
-    if (s->a.is_batch || s->b.is_batch || matrix_has_groups(&s->options->files))
+    if (s->a.is_batch || s->b.is_batch || matrix_has_groups(&o->files))
         return complain("-a, -b", "must have two dimensions on a unit of integers");
-    const int status = make_integers(&s->a, s->options->a, "-a", s->gemm.unit->a);
-    return status == EXIT_GOOD
-               ? make_integers(&s->b, s->options->b, "-b", s->gemm.unit->b)
-               : status;
+    const int status = make_integers(&s->a, o->a, "-a", s->gemm.unit->a);
+    return status == EXIT_GOOD ? make_integers(&s->b, o->b, "-b", s->gemm.unit->b)
+                               : status;
 }
 
 /* Find the kept elements of a sparse A. */
@@ -448,7 +447,8 @@ int setup_finish(struct setup *s)
     int status = take_sparsity(s);
     if (status == EXIT_GOOD) status = setup_check_inner(s, s->options->a);
     if (status == EXIT_GOOD) status = quantize_operands(s);
-    if (status == EXIT_GOOD && s->plan.integer) status = make_both_integers(s);
+    if (status == EXIT_GOOD && s->plan.integer)
+        status = setup_check_integers(s, s->options);
     if (status == EXIT_GOOD) status = setup_extend(s, s->a.rows, s->b.cols, s->a.cols);
     if (status == EXIT_GOOD) status = setup_read_c(s);
     if (status == EXIT_GOOD && s->d)

@@ -153,6 +153,11 @@ int setup_open_gemm(struct setup *s, const char *recipe);
 int setup_check_inner(const struct setup *s, bool has_a);
 int setup_check_pair(const struct matrix *a, const struct matrix *b);
 
+/* On a unit of integers, check that the files of A and B have integers of its operands;
+   elements of families are rounded to them.  Prints messages and returns an exit status.
+ */
+int setup_check_integers(struct setup *s, const struct setup_options *o);
+
 /* On a unit of integers, check that its sums become FP32 first, and that there is no C,
    for a bound or tolerance.  Prints messages and returns an exit status. */
 int setup_values(struct setup *s);

@@ -359,7 +359,7 @@ static enum bitcut_status check_unit(const struct problem *q, struct fault *f)
     bitcut_gemm_init(&g, sizeof g);
     g.recipe = bitcut_recipe_find("plain");
     g.unit = q->unit;
-    return q->unit ? hypothesis_plan(&plan, &g, f) : BITCUT_OK;
+    return q->unit ? gemm_plan_on_values(&plan, &g, f) : BITCUT_OK;
 }
 
 /* Convert boxes in rows and columns of the block to boxes of the whole result.
@@ -390,7 +390,7 @@ bool explain_says_all(const struct verdict *v)
 {
     struct gemm_plan plan;
     if (!v->sampled || v->h.at[AXIS_FAULT] ||
-        hypothesis_plan(&plan, &v->x.gemm, NULL) != BITCUT_OK)
+        gemm_plan_on_values(&plan, &v->x.gemm, NULL) != BITCUT_OK)
         return false;
     bool same = plan.terms == v->x.plan.terms;
     for (int t = 0; t < plan.terms && same; t++)

@@ -222,7 +222,7 @@ static struct bitcut_gemm gemm_found(const struct explanation *e,
     struct gemm_plan plan;
     if (!e->best.sampled) return g;
     g = e->best.x.gemm;
-    if (hypothesis_plan(&plan, &g, NULL) == BITCUT_OK) gemm_settle(&g, &plan);
+    if (gemm_plan_on_values(&plan, &g, NULL) == BITCUT_OK) gemm_settle(&g, &plan);
     g.m = gemm_groups_rows(asked) ? asked->m : problem_m(&e->q);
     g.offsets = asked->offsets;
     g.offsets_of_k = asked->offsets_of_k;

@@ -96,7 +96,7 @@ static bool parts_alter(struct candidate *x, const struct space *s, size_t value
     g.split_a = g.split_b = NULL;
     g.high = g.low = NULL;
     g.scale = BITCUT_UNSET;
-    return hypothesis_plan(&own, &g, NULL) != BITCUT_OK ||
+    return gemm_plan_on_values(&own, &g, NULL) != BITCUT_OK ||
            !split_same(&own.split_a, &x->plan.split_a) ||
            !split_same(&own.split_b, &x->plan.split_b);
 }
@@ -438,13 +438,6 @@ const struct axis axes[AXES + 1] = {
 
 /* --- making ----------------------------------------------------------------------- */
 
-enum bitcut_status hypothesis_plan(struct gemm_plan *to, const struct bitcut_gemm *g,
-                                   struct fault *f)
-{
-    const bool integer = g->unit && format_is_integer(g->unit->c);
-    return (integer ? gemm_plan_on_values : gemm_plan_on_unit)(to, g, f);
-}
-
 /* Sums of integers are exact in every order, and their parts are the elements. */
 static bool fits_integers(struct hypothesis h)
 {
@@ -463,7 +456,7 @@ bool candidate_make(struct candidate *x, const struct space *s, struct hypothesi
         x->gemm.zero_a = x->zero[0] = s->zero[0];
         x->gemm.zero_b = x->zero[1] = s->zero[1];
     }
-    if (hypothesis_plan(&x->plan, &x->gemm, NULL) != BITCUT_OK) return false;
+    if (gemm_plan_on_values(&x->plan, &x->gemm, NULL) != BITCUT_OK) return false;
     /* No kernel multiplies parts in a shorter format than the instruction's, except a
        loop of scalars, such as NumPy's for f16. */
     const bool scalar = x->unit.k == 1 && x->plan.split_a.parts == 1 && h.at[AXIS_PARTS];

@@ -248,11 +248,6 @@ bool epilogue_leads(const struct space *s, size_t value);
 /* Whether at most the rounding of the high part is changed. */
 bool parts_are_typical(const struct space *s, size_t value);
 
-/* The plan of the GEMM of a hypothesis; on a unit of integers its sums become FP32.
-   Returns the status of gemm_plan_on_values() or gemm_plan_on_unit(). */
-enum bitcut_status hypothesis_plan(struct gemm_plan *to, const struct bitcut_gemm *g,
-                                   struct fault *f);
-
 /* Make the candidate of a hypothesis.  Returns false if its GEMM is invalid. */
 bool candidate_make(struct candidate *x, const struct space *s, struct hypothesis h);
 

@@ -60,21 +60,10 @@ enum bitcut_status problem_tell(struct problem *q, const struct bitcut_gemm *g,
 enum bitcut_status problem_set_zeros(struct problem *q, int32_t zero_a, int32_t zero_b,
                                      struct fault *f)
 {
-    enum { MOST = 1 << 22 }; /* elements less a zero point are FP32 values */
-    if (!zero_a && !zero_b) return BITCUT_OK;
-    if (!problem_has_integers(q) || zero_a > MOST || zero_a < -MOST || zero_b > MOST ||
-        zero_b < -MOST)
-        return fault_set(
-            f, BITCUT_BAD_ARGUMENT,
-            "zero points require A and B with formats of integers, and are at "
-            "most 2^22 if D has none");
-    if (q->a.kept)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "zero points cannot be combined with a sparse A");
-    matrix_subtract(&q->a, zero_a);
-    matrix_subtract(&q->b, zero_b);
-    q->zero[0] = zero_a, q->zero[1] = zero_b;
-    return BITCUT_OK;
+    const int32_t zero[] = { zero_a, zero_b };
+    const enum bitcut_status status = matrix_subtract_both(&q->a, &q->b, zero, f);
+    if (status == BITCUT_OK) memcpy(q->zero, zero, sizeof zero);
+    return status;
 }
 
 void problem_leave_steps(struct problem *q)

@@ -71,7 +71,8 @@ struct candidate {
 };
 
 /* The GEMM of a recipe on a unit with the start, the steps and the operands that were
-   asked for.  Its operands only say which there are. */
+   asked for.  Its operands only say which there are.  Units of integers alone correct
+   zero points. */
 static struct bitcut_gemm gemm_asked(const struct bitcut_recipe *recipe,
                                      const struct bitcut_unit *unit,
                                      const struct advise_problem *q)
@@ -82,6 +83,7 @@ static struct bitcut_gemm gemm_asked(const struct bitcut_recipe *recipe,
         g.recipe = recipe;
         g.unit = unit;
     }
+    if (!format_is_integer(unit->c)) g.zero_a = g.zero_b = 0;
     g.d.format = q->format_d;
     return g;
 }
@@ -97,6 +99,7 @@ static struct bitcut_gemm gemm_of_candidate(const struct candidate *c, int v,
     for (int side = 0; side < 2; side++) {
         const struct bitcut_quantizer *const x = c->quantizer[side];
         if (!x) continue;
+        *(side ? &g.zero_b : &g.zero_a) = 0;
         const enum bitcut_scaling own = unit_scaling(c->unit, x);
         if (own > g.scaling) g.scaling = own;
         *(side ? &g.scale_b : &g.scale_a) = (struct bitcut_scales){
@@ -128,13 +131,6 @@ static bool holds_elements(const struct candidate *c, const struct advise_proble
     return true;
 }
 
-static enum bitcut_status make_plan(struct advise_trial *t)
-{
-    return (format_is_integer(t->gemm.unit->c)
-                ? gemm_plan_on_values
-                : gemm_plan_on_floats)(&t->plan, &t->gemm, NULL);
-}
-
 /* Whether blocks of factors consist of k-steps, in every product. */
 static bool blocks_fit(const struct advise_trial *t, const struct advise_problem *q)
 {
@@ -158,7 +154,7 @@ static void add(struct list *l, const struct advise_problem *q, const char *targ
         if (!differs(c->recipe->split, c->parts, v) || !holds_elements(c, q) ||
             (quantized && variations[v].equilibrate) ||
             gemm_equilibrates(&t->gemm) != variations[v].equilibrate ||
-            make_plan(t) != BITCUT_OK ||
+            gemm_plan_on_values(&t->plan, &t->gemm, NULL) != BITCUT_OK ||
             epilogue_check_operands(&t->gemm, NULL) != BITCUT_OK || !blocks_fit(t, q))
             continue;
         t->advice = (struct bitcut_advice){ .size = sizeof t->advice,
@@ -382,7 +378,7 @@ static enum bitcut_status add_scale(struct advise *to, struct advise_scale one,
     struct advise_trial t = { .gemm = gemm_asked(one.recipe, one.unit, &to->problem) };
     t.gemm.scale = one.scale;
     t.gemm.equilibrate = one.equilibrate;
-    if (make_plan(&t) != BITCUT_OK) return BITCUT_OK;
+    if (gemm_plan_on_values(&t.plan, &t.gemm, NULL) != BITCUT_OK) return BITCUT_OK;
     enum bitcut_status status = advise_try(&t, s, f);
     for (int i = 0; i < 2 && status == BITCUT_OK; i++)
         status = advise_values_all(&one.kept[i], &to->values[i], &t.plan.split_a,

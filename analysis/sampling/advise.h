@@ -33,10 +33,19 @@ struct advise_problem {
     const struct bitcut_format *format_d; /* format of D; NULL: f32 */
     const struct bitcut_gemm *gemm; /* the alpha, the beta, the start and the steps of the
                                        GEMM, whether it has a sparse A, a bias and
-                                       factors, and the blocks of these; NULL: D = A B */
+                                       factors, and the blocks of these; and the zero
+                                       points of A and B, which their elements are less.
+                                       NULL: D = A B */
     const char *options; /* options of the program for the same, or NULL */
     bool values; /* report the values, the bits that splits retain, and scales as well */
 };
+
+/* The zero point of A or of B.  A unit of integers reads elements with it, unless they
+   are quantized. */
+static inline int32_t advise_zero(const struct advise_problem *q, bool is_b)
+{
+    return !q->gemm ? 0 : is_b ? q->gemm->zero_b : q->gemm->zero_a;
+}
 
 /* A GEMM that is tried. */
 struct advise_trial {

@@ -51,9 +51,6 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, const char *ch
     if (g->d.format && !format_is_result(g->d.format))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "D cannot have the format %s",
                          g->d.format->name);
-    if (gemm_has_zeros(g))
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "advise takes no zero points of A and B");
     return gemm_check_operands(g, f);
 }
 
@@ -69,7 +66,7 @@ static struct bitcut_gemm asked_of(const struct bitcut_gemm *g)
     to.scale_a = g->scale_a, to.scale_b = g->scale_b;
     to.scale_d = g->scale_d;
     to.clamp_low = g->clamp_low, to.clamp_high = g->clamp_high;
-    to.zero_d = g->zero_d;
+    to.zero_a = g->zero_a, to.zero_b = g->zero_b, to.zero_d = g->zero_d;
     to.sparsity = g->sparsity ? BITCUT_SPARSE_A : BITCUT_DENSE; /* A has the positions */
     epilogue_leave_amax(&to);
     return to;
@@ -150,17 +147,20 @@ static enum bitcut_status read_and_find(struct bitcut_advice *to,
 {
     const char *target[ADVISE_TARGETS_MAX] = { g->unit ? g->unit->name : chip };
     const struct bitcut_gemm asked = asked_of(g);
+    const int32_t zero[] = { g->zero_a, g->zero_b };
     struct gemm_data *of;
     enum bitcut_status status = check_asked(&asked, q, f);
     if (status == BITCUT_OK) status = advise_take_operands(&of, &q->pairs, g, threads, f);
     if (status != BITCUT_OK) return status;
     q->of = of;
+    for (size_t i = 0; i < q->pairs && status == BITCUT_OK; i++)
+        status = matrix_subtract_both(&of[i].a, &of[i].b, zero, f);
     q->gemm = &asked;
     q->recipe = g->recipe;
     q->format_d = g->d.format;
     q->target = target;
     q->targets = *target ? 1 : advise_targets(target);
-    status = find(to, found, g, q, threads, f);
+    if (status == BITCUT_OK) status = find(to, found, g, q, threads, f);
     advise_clear_operands(of, q->pairs);
     return status;
 }

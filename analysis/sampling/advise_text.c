@@ -216,6 +216,8 @@ static void describe_values(char *text, size_t size, const struct advise *x, boo
     if (b && !q->input_b) text_add(text, size, "A transposed, as no B was given: ");
     else text_add(text, size, "%s, ", b ? q->input_b : q->input_a);
     text_add(text, size, "%zu x %zu", b ? x->k : x->m, b ? x->n : x->k);
+    if (advise_zero(q, b))
+        text_add(text, size, ", less the zero point %d", (int)advise_zero(q, b));
     if (q->pairs > 1)
         text_add(text, size, ", and those of %zu more product%s", q->pairs - 1,
                  q->pairs > 2 ? "s" : "");
@@ -515,6 +517,14 @@ void advise_describe_command(char *text, size_t size, const void *answer)
     const struct advise_trial *const t = x->choice;
     const char *const b = x->problem.input_b;
     if (!t) return;
+    if (x->problem.gemm && gemm_has_zeros(x->problem.gemm) &&
+        !format_is_integer(t->gemm.unit->c)) {
+        text_add(text, size,
+                 "bitcut gemm with %s on %s takes A and B less their zero points, from "
+                 "files",
+                 t->gemm.recipe->name, t->gemm.unit->name);
+        return;
+    }
     if (!b) text_add(text, size, "with A transposed in B.npy: ");
     text_add(text, size, "bitcut gemm --recipe %s --unit %s -a %s -b %s",
              t->gemm.recipe->name, t->gemm.unit->name, x->problem.input_a,
@@ -525,7 +535,12 @@ void advise_describe_command(char *text, size_t size, const void *answer)
         if (t->quantizer[side])
             text_add(text, size, " --quantize-%c %s", side ? 'b' : 'a',
                      t->quantizer[side]->name);
-    if (has_short_d(t)) text_add(text, size, " --format-d %s", t->gemm.d.format->name);
+    for (int side = 0; side < 2; side++)
+        if (side ? t->gemm.zero_b : t->gemm.zero_a)
+            text_add(text, size, " --zero-%c=%d", side ? 'b' : 'a',
+                     (int)(side ? t->gemm.zero_b : t->gemm.zero_a));
+    if (has_short_d(t) || format_is_integer(t->gemm.unit->c))
+        text_add(text, size, " --format-d %s", matrix_format(&t->gemm.d)->name);
     if (x->problem.options) text_add(text, size, "%s", x->problem.options);
 }
 

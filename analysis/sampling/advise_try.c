@@ -78,10 +78,27 @@ static void clear_one(struct advise_sample *s)
     for (size_t i = 0; s->operand && i < 2 * quantizer_count(); i++)
         advise_operand_clear(&s->operand[i]);
     free(s->operand);
+    for (int i = 0; i < 4; i++) matrix_clear(&s->whole[i / 2][i % 2]);
     norm_sample_clear(&s->first);
     norm_sample_clear(&s->second);
     free(s->d);
     *s = (struct advise_sample){ .d = NULL };
+}
+
+/* The elements of both samples with their zero points. */
+static enum bitcut_status add_zeros(struct advise_sample *s,
+                                    const struct advise_problem *q, struct fault *f)
+{
+    for (int i = 0; i < 4; i++) {
+        const struct gemm_data *const data = i / 2 ? &s->second.data : &s->first.data;
+        struct matrix *const to = &s->whole[i / 2][i % 2];
+        const int32_t zero = advise_zero(q, i % 2);
+        if (!zero) continue;
+        if (!matrix_copy(to, i % 2 ? &data->b : &data->a))
+            return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for samples");
+        matrix_subtract(to, -zero);
+    }
+    return BITCUT_OK;
 }
 
 static enum bitcut_status draw_one(struct advise_sample *to,
@@ -106,6 +123,7 @@ static enum bitcut_status draw_one(struct advise_sample *to,
         if (!s.d || !s.operand)
             status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for results");
     }
+    if (status == BITCUT_OK) status = add_zeros(&s, q, f);
     if (status == BITCUT_OK) *to = s;
     else clear_one(&s);
     return status;
@@ -154,6 +172,8 @@ static enum bitcut_status take_operands(struct gemm_data *to, struct bitcut_gemm
     *to = w->data;
     for (int side = 0; side < 2; side++) {
         const struct bitcut_quantizer *const q = t->quantizer[side];
+        const struct matrix *const whole = &s->whole[w == &s->second][side];
+        if (!q && t->plan.integer && whole->at) *(side ? &to->b : &to->a) = *whole;
         if (!q) continue;
         struct advise_operand *const x =
             &s->operand[(size_t)side * quantizer_count() + (size_t)(q - quantizers)];
@@ -269,21 +289,19 @@ enum bitcut_status advise_try(struct advise_trial *t, const struct advise_sample
     return BITCUT_OK;
 }
 
-/* The worst-case error, in *to; NaN: unknown. */
-static enum bitcut_status find_bound(double *to, const struct advise_trial *t,
-                                     const struct norm_sample_metric *metric,
-                                     const struct norm_sample *w,
-                                     const struct advise_samples *all, struct fault *f)
+/* The limits of all outputs of a sample, whose comparison is x. */
+static enum bitcut_status find_limits(double *to, const struct advise_trial *t,
+                                      const struct norm_sample_metric *metric,
+                                      const struct norm_sample *w,
+                                      const struct comparison *x,
+                                      const struct advise_samples *all, struct fault *f)
 {
     const struct bound_row *const row = &bounds[BOUND_ALIGNED];
-    const struct comparison *const x = &w->judge.comparison;
     struct bound_problem problem;
     char why[BOUND_WHY_MAX];
-    *to = (double)NAN;
-    if (advise_is_quantized(t) || result_is_short(t->gemm.d.format)) return BITCUT_OK;
     enum bitcut_status status =
         bound_problem_make(&problem, &t->gemm, &t->plan, x, true, f);
-    if (status != BITCUT_OK || !row->applies(why, &problem)) return status;
+    if (status != BITCUT_OK || !bound_applies(why, row, &problem)) return status;
     double *const limit = memory_allocate(x->m * x->n, sizeof *limit);
     if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for limits");
     status = bound_limits(limit, NULL, row, &problem, all->threads, all->progress, f);
@@ -297,6 +315,30 @@ static enum bitcut_status find_bound(double *to, const struct advise_trial *t,
     return status;
 }
 
+/* The worst-case error, in *to; NaN: unknown.  Sums of integers have steps even where
+   other GEMMs have none: their conversion to FP32 comes before alpha. */
+static enum bitcut_status find_bound(double *to, const struct advise_trial *t,
+                                     const struct advise_sample *s,
+                                     const struct norm_sample *w,
+                                     const struct advise_samples *all, struct fault *f)
+{
+    const struct gemm_options options = { .threads = all->threads,
+                                          .progress = all->progress };
+    struct bitcut_gemm g = t->gemm;
+    struct gemm_data data;
+    struct judge j;
+    *to = (double)NAN;
+    if (advise_is_quantized(t) || result_is_short(t->gemm.d.format)) return BITCUT_OK;
+    if (!t->plan.integer)
+        return find_limits(to, t, s->metric, w, &w->judge.comparison, all, f);
+    enum bitcut_status status = take_operands(&data, &g, t, s, w, f);
+    if (status == BITCUT_OK) status = gemm_data_judge(&j, &data, &g, &options, f);
+    if (status != BITCUT_OK) return status;
+    status = find_limits(to, t, s->metric, w, &j.comparison, all, f);
+    judge_clear(&j);
+    return status;
+}
+
 /* For one product; *to has the earlier ones. */
 static enum bitcut_status check(struct advise_trial *t, const struct advise_sample *s,
                                 const struct advise_samples *all, struct fault *f)
@@ -306,7 +348,7 @@ static enum bitcut_status check(struct advise_trial *t, const struct advise_samp
     double bound;
     enum bitcut_status status = run(&second, t, s, &s->second, all, f);
     if (status != BITCUT_OK) return status;
-    status = find_bound(&bound, t, s->metric, &s->second, all, f);
+    status = find_bound(&bound, t, s, &s->second, all, f);
     to->checked = larger_double(to->checked, second.value);
     to->high = larger_double(to->high, second.value);
     to->bound = isnan(bound) ? bound : larger_double(to->bound, bound);

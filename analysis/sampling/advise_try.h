@@ -16,6 +16,8 @@ struct advise_sample {
     uint32_t *d;                      /* space for the outputs of either sample */
     const struct matrix *a, *b;       /* the product */
     struct advise_operand *operand;   /* [A, B][quantizer]: made when they are needed */
+    struct matrix whole[2][2]; /* [first, second][A, B]: elements with their zero points;
+                                  `at` is NULL if there is none */
 };
 
 /* The samples of every product of a problem. */

@@ -116,7 +116,7 @@ static enum bitcut_status run_rounding(const struct study *study, struct study_p
         if (status == BITCUT_OK)
             status =
                 source_generate(&b, &positive, INPUT_B, k, SIDE, p->seed, p->threads, f);
-        const struct budget_matrices x = { a.at, b.at, NULL, SIDE, SIDE, k, NULL };
+        const struct budget_matrices x = { a.at, b.at, NULL, SIDE, SIDE, k, NULL, NULL };
         if (status == BITCUT_OK) status = measure(&d, &g, &plan, &x, f);
         if (status == BITCUT_OK) drift_row(p, u, k, &d);
         matrix_clear(&a);

@@ -187,13 +187,24 @@ bool epilogue_has(const unsigned char *steps, enum bitcut_step step)
     return *steps;
 }
 
-void epilogue_leave_amax(struct bitcut_gemm *g)
+static void leave_step(struct bitcut_gemm *g, enum bitcut_step step)
 {
     unsigned char *to = g->epilogue;
     for (const unsigned char *s = g->epilogue; *s; s++)
-        if (*s != BITCUT_STEP_AMAX) *to++ = *s;
+        if (*s != step) *to++ = *s;
     *to = BITCUT_STEP_END;
+}
+
+void epilogue_leave_amax(struct bitcut_gemm *g)
+{
+    leave_step(g, BITCUT_STEP_AMAX);
     g->amax = NULL;
+}
+
+void epilogue_leave_integers(struct bitcut_gemm *g)
+{
+    leave_step(g, BITCUT_STEP_ZEROS);
+    leave_step(g, BITCUT_STEP_FLOAT);
 }
 
 /* What steps, start and scaling read of a GEMM. */

@@ -160,6 +160,11 @@ bool epilogue_has(const unsigned char *steps, enum bitcut_step step);
 
 /* Remove the steps that write amax of the caller's GEMM; they change no output. */
 void epilogue_leave_amax(struct bitcut_gemm *g);
+
+/* Remove the steps that make FP32 values of sums of integers.  FP32 sums can have the
+   others if these come first. */
+void epilogue_leave_integers(struct bitcut_gemm *g);
+
 /* The same for s32 sums: BITCUT_STEP_ZEROS comes first if the list does not have it and
    there are zero points of A or B; then BITCUT_STEP_FLOAT if the list does not have it,
    and D has no integers or there are factors. */

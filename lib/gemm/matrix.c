@@ -2,6 +2,7 @@
 #include "lib/gemm/matrix.h"
 
 #include "lib/number/bits.h"
+#include "lib/number/format.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -36,10 +37,48 @@ void matrix_select(struct matrix *m, size_t i)
     m->is_batch = false;
 }
 
+bool matrix_copy(struct matrix *to, const struct matrix *from)
+{
+    struct matrix x = { .at = NULL };
+    bool made = !from->at || matrix_init(&x, from->rows, from->cols, NULL) == BITCUT_OK;
+    if (made && from->at) memcpy(x.at, from->at, from->rows * from->cols * sizeof *x.at);
+    if (made && from->at && from->kept) {
+        x.kept = memory_allocate(from->rows, from->cols / 2);
+        made = x.kept;
+        if (made) memcpy(x.kept, from->kept, from->rows * (from->cols / 2));
+    }
+    if (made) *to = x;
+    else matrix_clear(&x);
+    return made;
+}
+
 void matrix_subtract(struct matrix *m, int32_t zero)
 {
     for (size_t i = 0; i < matrix_count(m) * m->rows * m->cols; i++)
         m->at[i] = bits_of_float((float)(value_of_float(m->at[i]) - zero));
+}
+
+static bool has_integers(const struct matrix *m)
+{
+    return m->format && format_is_integer(m->format);
+}
+
+enum bitcut_status matrix_subtract_both(struct matrix *a, struct matrix *b,
+                                        const int32_t zero[2], struct fault *f)
+{
+    if (!zero[0] && !zero[1]) return BITCUT_OK;
+    if (!has_integers(a) || !has_integers(b) || !matrix_zero_fits(zero[0]) ||
+        !matrix_zero_fits(zero[1]))
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "zero points require A and B with formats of integers, and are at "
+            "most 2^22 if D has none");
+    if (a->kept)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "zero points cannot be combined with a sparse A");
+    matrix_subtract(a, zero[0]);
+    matrix_subtract(b, zero[1]);
+    return BITCUT_OK;
 }
 
 /* Set the number of elements of `bytes` bytes.  False if memory cannot hold them, or if

@@ -34,9 +34,27 @@ enum bitcut_status matrix_init(struct matrix *m, size_t rows, size_t cols,
                                struct fault *f);
 void matrix_clear(struct matrix *m);
 
-/* Subtract a zero point from integers of 8 bits, in all matrices of a batch, which is
-   exact for zero points from -2^22 to 2^22. */
+/* Copy one matrix without its format, with the positions of a sparse one; `at` NULL gives
+   NULL.  False: no memory, and *to is unchanged. */
+bool matrix_copy(struct matrix *to, const struct matrix *from);
+
+/* The largest magnitude of a zero point of a GEMM that is compared with real numbers:
+   integers of 16 bits less it are FP32 values. */
+enum { MATRIX_ZERO_MAX = 1 << 22 };
+
+static inline bool matrix_zero_fits(int32_t zero)
+{
+    return zero >= -MATRIX_ZERO_MAX && zero <= MATRIX_ZERO_MAX;
+}
+
+/* Subtract a zero point from integers of at most 16 bits, in all matrices of a batch,
+   which is exact for zero points that fit. */
 void matrix_subtract(struct matrix *m, int32_t zero);
+
+/* The same for A and B; without zero points they stay as they are.  BITCUT_BAD_ARGUMENT:
+   A or B has no format of integers, A is sparse, or a zero point does not fit. */
+enum bitcut_status matrix_subtract_both(struct matrix *a, struct matrix *b,
+                                        const int32_t zero[2], struct fault *f);
 
 /* Write the transpose of rows x cols elements. */
 void matrix_transpose(uint32_t *to, const uint32_t *from, size_t rows, size_t cols);

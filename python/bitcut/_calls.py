@@ -1237,8 +1237,9 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
              seed: seed that chooses the sample of outputs
              threads: number of threads; 0: one for each processor
              given: epilogue, start, scaling, c, alpha, beta, bias, scale_a, scale_b, scale_d, clamp,
-                 sparse_a, positions_a, offsets, offsets_k, formats and copy, as in gemm(): errors are
-                 those of the whole GEMM; with format_d they include the rounding of D
+                 zero_a, zero_b, sparse_a, positions_a, offsets, offsets_k, formats and copy, as in
+                 gemm(): errors are those of the whole GEMM; with format_d they include the rounding of
+                 D.  Units without integers multiply a - zero_a and b - zero_b
     Returns: Advice; ``reaches`` is false if no recipe is accurate enough, it is then the nearest
     Raises:  BadArgument: a shape, a name or a number does not fit
              Unsupported: no recipe runs on this unit

@@ -132,6 +132,22 @@ class Epilogues(Folder):
             self.assertAlmostEqual(advice.error / error, 1, 9, given)
             self.assertEqual(advice.recipe, WAY["recipe"])
 
+    def test_advise_zeros(self):
+        """Of integers with zero points: on their unit, and on one of FP32, less the zero points."""
+        rng = numpy.random.default_rng(3)
+        a, b = rng.integers(0, 256, (M, 90)).astype("u1"), rng.integers(-128, 128, (90, N)).astype("i1")
+        of = {"zero_a": 117, "zero_b": -5, "alpha": 0.3}
+        exact = float(numpy.float32(0.3)) * ((a.astype("i8") - 117) @ (b.astype("i8") + 5))
+        for unit in ("ampere/mma.m16n8k32.s32.u8.s8", "fma/f32"):
+            advice = bitcut.advise(a, b, unit=unit, want=1, **of)
+            left = {} if unit == "fma/f32" else of
+            x, y = (a.astype("f4") - 117, b.astype("f4") + 5) if unit == "fma/f32" else (a, b)
+            d = bitcut.gemm(x, y, recipe=advice.recipe, unit=unit, **{"alpha": 0.3, "format_d": "f32", **left}).d
+            error = numpy.linalg.norm(d - exact) / numpy.linalg.norm(exact)
+            self.assertAlmostEqual(advice.error / error, 1, 6, unit)
+            self.assertLessEqual(advice.checked, advice.bound)
+            self.assertEqual("zero_a" in advice.line, False, advice.line)
+
     def test_explain(self):
         rng = numpy.random.default_rng(5)
         a, b = rng.normal(size=(16, 96)).astype("f2"), rng.normal(size=(96, 24)).astype("f2")

@@ -151,10 +151,21 @@ class Sparse(unittest.TestCase):
                 bitcut.gemm(x, b, **WAY, **more)
         with self.assertRaisesRegex(bitcut.BadArgument, "multiple of 4, found 6"):
             bitcut.gemm(a[:, :6], b[:6], **WAY, sparse_a=True)
-        with self.assertRaisesRegex(bitcut.BadArgument, "take a sparse A"):
-            bitcut.budget(a, b, **WAY, sparse_a=True)
         with self.assertRaisesRegex(bitcut.BadArgument, "a device does not take a sparse A"):
             bitcut.gemm(a, b, recipe="plain", device="cpu", sparse_a=True)
+
+    def test_budget(self):
+        """Of the kept elements alone, whichever way they are given."""
+        rng = numpy.random.default_rng(8)
+        at = numpy.sort(rng.permuted(numpy.tile(numpy.arange(4, dtype="u1"), (5, 6, 1)), axis=2)[:, :, :2], axis=2)
+        at = numpy.repeat(at[:1], 5, axis=0).reshape(5, 12)  # the same k in every row
+        full, b = rng.normal(size=(5, 24)).astype("f4"), rng.normal(size=(24, 3)).astype("f4")
+        k = numpy.arange(12) // 2 * 4 + at[0]
+        a = numpy.zeros_like(full)
+        a[:, k] = full[:, k]
+        want = bitcut.budget(full[:, k], b[k], **WAY).to_dict()
+        for x, how in ((a, {"sparse_a": True}), (full, {"positions_a": at}), (full[:, k], {"positions_a": at})):
+            self.assertEqual(bitcut.budget(x, b, **WAY, **how).to_dict(), want)
 
 
 if __name__ == "__main__":

@@ -327,6 +327,11 @@ static void sum_check(const struct bitcut_gemm *g, const struct gemm_plan *plan,
     mpq_inits(sum, error, NULL);
     ck_assert_int_eq(budget_one(&out, g, plan, x, true, NULL), BITCUT_OK);
     gemm_set_dense(&one, &d, 1, 1, x->k, x->a, x->b, &x->c);
+    if (x->kept) {
+        one.sparsity = BITCUT_SPARSE_A;
+        one.positions =
+            (struct bitcut_matrix){ .at = x->kept, .format = &formats[FORMAT_U8] };
+    }
     ck_assert_int_eq(
         gemm_run_plan(&one, plan, &(struct gemm_options){ .threads = 1 }, NULL),
         BITCUT_OK);
@@ -399,6 +404,96 @@ START_TEST(parts_add_up)
 }
 END_TEST
 
+/* --- a sparse A --------------------------------------------------------------------- */
+
+/* A row with two kept elements of each four, and a column that is infinite, NaN or 0 where
+   nothing is kept. */
+static void sparse_draw(uint8_t *kept, uint32_t *a, uint32_t *b, size_t k, bool finite,
+                        uint64_t *rng)
+{
+    const uint32_t other[] = { 0x7f800000, 0x7fc00000, 0, 0x40490fdb };
+    for (size_t four = 0; four < k / 4; four++) {
+        const int first = test_between(rng, 0, 2), second = test_between(rng, first + 1, 3);
+        kept[2 * four] = (uint8_t)first;
+        kept[2 * four + 1] = (uint8_t)second;
+        for (int p = 0; p < 4; p++) {
+            if (p == first || p == second) continue;
+            a[4 * four + (size_t)p] = 0;
+            if (!finite) b[4 * four + (size_t)p] = other[test_between(rng, 0, 3)];
+        }
+    }
+}
+
+/* The kept elements alone, as a GEMM of half the k. */
+static void same_as_compressed(const struct bitcut_gemm *g, const struct gemm_plan *plan,
+                               const struct budget_lines *x)
+{
+    uint32_t a[K_MAX], b[K_MAX];
+    struct budget_output sparse, dense;
+    struct budget_lines half = *x;
+    half.a = a, half.b = b, half.k = x->k / 2, half.kept = NULL;
+    for (size_t p = 0; p < half.k; p++) {
+        const size_t k = p / 2 * 4 + x->kept[p];
+        a[p] = x->a[k], b[p] = x->b[k];
+    }
+    ck_assert_int_eq(budget_one(&sparse, g, plan, x, true, NULL), BITCUT_OK);
+    ck_assert_int_eq(budget_one(&dense, g, plan, &half, true, NULL), BITCUT_OK);
+    ck_assert_ptr_eq(sparse.event.what, dense.event.what);
+    ck_assert_uint_eq(sparse.d, dense.d);
+    ck_assert_double_eq(sparse.size, dense.size);
+    ck_assert(sparse.drift == dense.drift || sparse.event.what);
+    for (int i = 0; i < BUDGET_PARTS && !sparse.event.what; i++)
+        ck_assert_str_eq(sparse.exact[i], dense.exact[i]);
+    budget_clear(&sparse);
+    budget_clear(&dense);
+}
+
+/* A recipe with one part multiplies what the account has, random bits included. */
+static void nothing_dropped(const struct bitcut_gemm *g, const struct gemm_plan *plan,
+                            const struct budget_lines *x)
+{
+    struct budget_output out;
+    ck_assert_int_eq(budget_one(&out, g, plan, x, true, NULL), BITCUT_OK);
+    if (!out.event.what) ck_assert_str_eq(out.exact[BUDGET_DROPPED], "0*2^0");
+    budget_clear(&out);
+}
+
+static void sparse_check(const struct bitcut_recipe *r, const struct bitcut_unit *u,
+                         uint64_t *rng)
+{
+    uint32_t a[K_MAX], b[K_MAX];
+    uint8_t kept[K_MAX / 2];
+    struct gemm_plan plan;
+    struct bitcut_gemm g = gemm_of(r, u);
+    if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) return;
+    order_draw(&g, rng);
+    const bool random = test_between(rng, 0, 3) == 0, half = test_between(rng, 0, 1);
+    if (random) g.high = bitcut_rounding_find("sr");
+    if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) return;
+    const size_t k = 4 * (size_t)test_between(rng, 1, K_MAX / 4);
+    line_draw(a, k, 9, rng);
+    line_draw(b, k, 9, rng);
+    sparse_draw(kept, a, b, k, !half, rng);
+    const struct budget_lines x = {
+        .a = a, .b = b, .k = k, .c = f32_of(0.7), .kept = kept
+    };
+    /* B is equilibrated, and its random bits are drawn, as a whole */
+    if (half && !plan.equilibrate && !random) same_as_compressed(&g, &plan, &x);
+    if (!half) sum_check(&g, &plan, &x);
+    if (!half && plan.split_a.parts == 1 && plan.split_b.parts == 1)
+        nothing_dropped(&g, &plan, &x);
+}
+
+START_TEST(sparse_parts)
+{
+    uint64_t rng = test_seed();
+    for (int n = 0; n < test_cases(2, 20); n++)
+        for (const struct bitcut_recipe *r = recipes; r->name; r++)
+            for (const struct bitcut_unit *u = units; u->name; u++)
+                sparse_check(r, u, &rng);
+}
+END_TEST
+
 /* --- statistics --------------------------------------------------------------------- */
 
 enum { M = 7, N = 9, DEPTH = 40 };
@@ -439,7 +534,7 @@ START_TEST(statistics)
     line_draw(a, M * DEPTH, 8, &rng);
     line_draw(b, DEPTH * N, 8, &rng);
     line_draw(c, M * N, 8, &rng);
-    const struct budget_matrices x = { a, b, c, M, N, DEPTH, NULL };
+    const struct budget_matrices x = { a, b, c, M, N, DEPTH, NULL, NULL };
     ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
     ck_assert_int_eq(budget_gemm(&one, &g, &plan, &x, 1, NULL, NULL), BITCUT_OK);
     ck_assert_int_eq(budget_gemm(&three, &g, &plan, &x, 3, NULL, NULL), BITCUT_OK);
@@ -456,4 +551,5 @@ START_TEST(statistics)
 }
 END_TEST
 
-TEST_MAIN("budget", parts_by_hand, extended_by_hand, first_events, parts_add_up, statistics)
+TEST_MAIN("budget", parts_by_hand, extended_by_hand, first_events, parts_add_up,
+          sparse_parts, statistics)

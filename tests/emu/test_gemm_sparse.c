@@ -560,8 +560,9 @@ START_TEST(refusals)
     g.recipe = bitcut_recipe_find("plain");
     g.zero_b = 1;
     REFUSED(g, "zero points cannot be combined with a sparse A");
-    ck_assert_int_eq(bitcut_budget(NULL, 0, &x.g, 0, 1, why), BITCUT_BAD_ARGUMENT);
-    ck_assert_str_eq(why, "only gemm, verify, explain, judge, bound, tolerance and advise take a sparse A");
+    g = x.g;
+    g.k = K - 2;
+    ck_assert_int_eq(bitcut_budget(NULL, 0, &g, 0, 1, why), BITCUT_BAD_ARGUMENT);
 }
 END_TEST
 
