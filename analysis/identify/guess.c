@@ -128,6 +128,14 @@ bool guess_is_quick(const struct residuals *e, const struct guess *g)
 
 /* --- values ----------------------------------------------------------------------- */
 
+/* Add the effects of the guess to the sums of the outputs of m, the parts of x. */
+static void add_effects(double *value, const struct guess *g, const struct candidate *x,
+                        const struct part_matrices *m)
+{
+    for (int i = 0; i < g->parts; i++)
+        if (!g->part[i].fault.row) k_effect_add(value, &g->part[i].effect, m, x);
+}
+
 /* D of the guess on the outputs of m, the parts of x.  False: no memory. */
 static bool evaluate_parts(double *value, const struct residuals *e,
                            const struct guess *g, const struct candidate *x,
@@ -136,8 +144,7 @@ static bool evaluate_parts(double *value, const struct residuals *e,
     struct part_sums sums;
     if (!part_sums_make(&sums, m, x, false)) return false;
     part_values(value, &sums, x);
-    for (int i = 0; i < g->parts; i++)
-        if (!g->part[i].fault.row) k_effect_add(value, &g->part[i].effect, m, x);
+    add_effects(value, g, x, m);
     part_sums_clear(&sums);
     part_finish(value, x, &e->b, m->rows, m->cols);
     return true;
@@ -189,13 +196,14 @@ static bool evaluate(double *value, struct residuals *e, const struct guess *g,
                      const struct candidate *x)
 {
     const struct arithmetic *const a = &e->arithmetics.at[g->arithmetic];
-    if (!has_effect(g) && part_sums_are_common(x, &a->x)) {
-        part_values(value, &a->sums, x);
-        part_finish(value, x, &e->b, e->b.rows, e->b.cols);
-        return true;
-    }
-    const struct part_matrices *const m = guess_parts(e, x);
-    return m && evaluate_parts(value, e, g, x, m);
+    const bool common = part_sums_are_common(x, &a->x);
+    const struct part_matrices *m = NULL;
+    if ((has_effect(g) || !common) && !(m = guess_parts(e, x))) return false;
+    if (!common) return evaluate_parts(value, e, g, x, m);
+    part_values(value, &a->sums, x);
+    if (m) add_effects(value, g, x, m);
+    part_finish(value, x, &e->b, e->b.rows, e->b.cols);
+    return true;
 }
 
 static double cost(double rest, double level)

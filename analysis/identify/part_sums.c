@@ -70,13 +70,25 @@ static void take_parts(struct part_matrices *m, const struct candidate *x,
     uint32_t part[SPLIT_PARTS_MAX];
     if (base)
         for (int i = 0; i < split->parts; i++)
-            part[i] = bits_of_float((float)base->part[operand][i][at]);
+            part[i] = bits_of_float((float)base->plain[operand][i][at]);
     else split_element(part, split, element);
     if (x->respell)
         respell(part, x, b->q, operand, operand == BITCUT_A ? b->row[line] : b->col[line],
                 from, element);
     for (int i = 0; i < split->parts; i++)
-        m->part[operand][i][at] = value_of_float(part[i]);
+        m->plain[operand][i][at] = value_of_float(part[i]);
+}
+
+/* The parts times the factors of their places, which is exact in binary64. */
+static bool multiply(struct part_matrices *m, enum bitcut_operand operand, int i)
+{
+    const size_t lines = operand == BITCUT_A ? m->rows : m->cols;
+    double *const to = m->part[operand][i] = numbers(lines, m->k);
+    for (size_t line = 0; line < lines && to; line++)
+        for (size_t p = 0; p < m->k; p++)
+            to[line * m->k + p] = m->plain[operand][i][line * m->k + p] *
+                                  block_factor(m->b, operand, line, p);
+    return to;
 }
 
 static bool take_operand(struct part_matrices *m, const struct candidate *x,
@@ -87,14 +99,17 @@ static bool take_operand(struct part_matrices *m, const struct candidate *x,
     const size_t lines = is_a ? m->rows : m->cols;
     const int parts = is_a ? x->plan.split_a.parts : x->plan.split_b.parts;
     for (int i = 0; i < parts; i++) {
-        m->part[operand][i] = numbers(lines, m->k);
-        if (!m->part[operand][i]) return false;
+        m->plain[operand][i] = numbers(lines, m->k);
+        if (!m->plain[operand][i]) return false;
     }
     for (size_t p = 0; p < m->k; p++) {
         const size_t from = candidate_k_at(x, p, b->k);
         for (size_t line = 0; line < lines; line++)
             take_parts(m, x, operand, line, p, from, base);
     }
+    for (int i = 0; i < parts; i++)
+        if (!block_has_factors(b)) m->part[operand][i] = m->plain[operand][i];
+        else if (!multiply(m, operand, i)) return false;
     return true;
 }
 
@@ -105,8 +120,7 @@ bool part_matrices_make(struct part_matrices *m, const struct candidate *x,
     *m = (struct part_matrices){ .rows = smaller(rows, b->rows),
                                  .cols = smaller(cols, b->cols),
                                  .k = candidate_places(x, b->k),
-                                 .b = b,
-                                 .factored = b->own && gemm_has_scales(&b->q->told) };
+                                 .b = b };
     if (take_operand(m, x, BITCUT_A, base) && take_operand(m, x, BITCUT_B, base))
         return true;
     part_matrices_clear(m);
@@ -115,10 +129,11 @@ bool part_matrices_make(struct part_matrices *m, const struct candidate *x,
 
 void part_matrices_clear(struct part_matrices *m)
 {
-    for (int i = 0; i < SPLIT_PARTS_MAX; i++) {
-        free(m->part[BITCUT_A][i]);
-        free(m->part[BITCUT_B][i]);
-    }
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < SPLIT_PARTS_MAX; i++) {
+            if (m->part[side][i] != m->plain[side][i]) free(m->part[side][i]);
+            free(m->plain[side][i]);
+        }
     *m = (struct part_matrices){ 0 };
 }
 
@@ -141,11 +156,7 @@ double part_product(const struct part_matrices *m, int i, int j, size_t row, siz
     const double *const a = m->part[BITCUT_A][i] + row * m->k, *const b =
                                                                    m->part[BITCUT_B][j] +
                                                                    col * m->k;
-    double sum = 0;
-    if (!m->factored) return dot(a + first, b + first, end - first);
-    for (size_t p = first; p < end; p++)
-        sum += a[p] * b[p] * block_factor(m->b, row, col, p);
-    return sum;
+    return dot(a + first, b + first, end - first);
 }
 
 static bool has_pair(const struct candidate *x, int i, int j)

@@ -10,9 +10,10 @@
    them: element p of a line is at [line * k + p]. */
 struct part_matrices {
     size_t rows, cols, k;
-    double *part[2][SPLIT_PARTS_MAX]; /* of A, of B; NULL: the split has no such part */
+    double *part[2][SPLIT_PARTS_MAX]; /* of A, of B, times the factors of the block; NULL:
+                                         the split has no such part                     */
+    double *plain[2][SPLIT_PARTS_MAX]; /* the same without factors */
     const struct block *b;
-    bool factored; /* products are multiplied by factors of the block */
 };
 
 /* Make the parts.  `base`: the same rows and columns for a candidate that has the same
