@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/identify/part_sums.h"
 
+#include "emu/parts.h"
 #include "lib/base/size.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
@@ -45,38 +46,31 @@ static uint32_t element_of(const struct candidate *x, const struct block *b,
     return is_a ? b->a[line * b->k + from] : b->b[from * b->cols + line];
 }
 
-static void split_element(uint32_t part[SPLIT_PARTS_MAX],
-                          const struct bitcut_split *split, uint32_t element)
+/* The elements of a line as the candidate reads them. */
+static void take_line(uint32_t *to, const struct candidate *x, const struct block *b,
+                      enum bitcut_operand operand, size_t line, size_t k)
 {
-    uint64_t own[SPLIT_PARTS_MAX];
-    part[0] = element;
-    if (split->part[0].format == &formats[FORMAT_F32] && split->parts == 1) return;
-    split_apply(own, split, element);
-    for (int i = 0; i < split->parts; i++)
-        part[i] = (uint32_t)bitcut_format_convert(
-            &formats[FORMAT_F32], &roundings[ROUND_RN], split->part[i].format, own[i]);
+    for (size_t p = 0; p < k; p++)
+        to[p] = element_of(x, b, operand, line, candidate_k_at(x, p, b->k));
 }
 
-/* The parts of element p of a line. */
-static void take_parts(struct part_matrices *m, const struct candidate *x,
-                       enum bitcut_operand operand, size_t line, size_t p, size_t from,
-                       const struct part_matrices *base)
+/* Change the parts of all elements as the candidate's fault does. */
+static void respell_all(struct part_matrices *m, const struct candidate *x,
+                        enum bitcut_operand operand, const uint32_t *element,
+                        size_t lines, int parts)
 {
     const struct block *const b = m->b;
-    const size_t at = line * m->k + p;
-    const struct bitcut_split *const split =
-        operand == BITCUT_A ? &x->plan.split_a : &x->plan.split_b;
-    const uint32_t element = element_of(x, b, operand, line, from);
-    uint32_t part[SPLIT_PARTS_MAX];
-    if (base)
-        for (int i = 0; i < split->parts; i++)
-            part[i] = bits_of_float((float)base->plain[operand][i][at]);
-    else split_element(part, split, element);
-    if (x->respell)
-        respell(part, x, b->q, operand, operand == BITCUT_A ? b->row[line] : b->col[line],
-                from, element);
-    for (int i = 0; i < split->parts; i++)
-        m->plain[operand][i][at] = value_of_float(part[i]);
+    for (size_t line = 0; line < lines; line++)
+        for (size_t p = 0; p < m->k; p++) {
+            const size_t at = line * m->k + p;
+            double *const *const plain = m->plain[operand];
+            uint32_t part[SPLIT_PARTS_MAX];
+            for (int i = 0; i < parts; i++) part[i] = bits_of_float((float)plain[i][at]);
+            respell(part, x, b->q, operand,
+                    operand == BITCUT_A ? b->row[line] : b->col[line],
+                    candidate_k_at(x, p, b->k), element[at]);
+            for (int i = 0; i < parts; i++) plain[i][at] = value_of_float(part[i]);
+        }
 }
 
 /* The parts times the factors of their places, which is exact in binary64. */
@@ -91,24 +85,55 @@ static bool multiply(struct part_matrices *m, enum bitcut_operand operand, int i
     return to;
 }
 
+/* Elements that stay whole are not rounded, whatever rounding the split has. */
+static bool split_elements(struct part_matrices *m, enum bitcut_operand operand,
+                           const struct bitcut_split *split, const uint32_t *element)
+{
+    const size_t lines = operand == BITCUT_A ? m->rows : m->cols;
+    if (split->part[0].format != &formats[FORMAT_F32] || split->parts > 1)
+        return parts_values(m->plain[operand], split, element, lines, m->k);
+    for (size_t i = 0; i < lines * m->k; i++)
+        m->plain[operand][0][i] = value_of_float(element[i]);
+    return true;
+}
+
+static bool copy_plain(struct part_matrices *m, enum bitcut_operand operand,
+                       const struct part_matrices *base, int parts)
+{
+    const size_t lines = operand == BITCUT_A ? m->rows : m->cols;
+    for (int i = 0; i < parts; i++)
+        memcpy(m->plain[operand][i], base->plain[operand][i],
+               lines * m->k * sizeof **m->plain[operand]);
+    return true;
+}
+
+/* The parts of an operand without factors. */
+static bool take_plain(struct part_matrices *m, const struct candidate *x,
+                       enum bitcut_operand operand, const struct part_matrices *base)
+{
+    const size_t lines = operand == BITCUT_A ? m->rows : m->cols;
+    const struct bitcut_split *const split =
+        operand == BITCUT_A ? &x->plan.split_a : &x->plan.split_b;
+    uint32_t *const element = memory_allocate(lines + 1, (m->k + 1) * sizeof *element);
+    bool ok = element;
+    for (int i = 0; i < split->parts; i++)
+        ok &= !!(m->plain[operand][i] = numbers(lines, m->k));
+    for (size_t line = 0; line < lines && ok; line++)
+        take_line(element + line * m->k, x, m->b, operand, line, m->k);
+    ok = ok && (base ? copy_plain(m, operand, base, split->parts)
+                     : split_elements(m, operand, split, element));
+    if (ok && x->respell) respell_all(m, x, operand, element, lines, split->parts);
+    free(element);
+    return ok;
+}
+
 static bool take_operand(struct part_matrices *m, const struct candidate *x,
                          enum bitcut_operand operand, const struct part_matrices *base)
 {
-    const struct block *const b = m->b;
-    const bool is_a = operand == BITCUT_A;
-    const size_t lines = is_a ? m->rows : m->cols;
-    const int parts = is_a ? x->plan.split_a.parts : x->plan.split_b.parts;
-    for (int i = 0; i < parts; i++) {
-        m->plain[operand][i] = numbers(lines, m->k);
-        if (!m->plain[operand][i]) return false;
-    }
-    for (size_t p = 0; p < m->k; p++) {
-        const size_t from = candidate_k_at(x, p, b->k);
-        for (size_t line = 0; line < lines; line++)
-            take_parts(m, x, operand, line, p, from, base);
-    }
+    const int parts = operand == BITCUT_A ? x->plan.split_a.parts : x->plan.split_b.parts;
+    if (!take_plain(m, x, operand, base)) return false;
     for (int i = 0; i < parts; i++)
-        if (!block_has_factors(b)) m->part[operand][i] = m->plain[operand][i];
+        if (!block_has_factors(m->b)) m->part[operand][i] = m->plain[operand][i];
         else if (!multiply(m, operand, i)) return false;
     return true;
 }
