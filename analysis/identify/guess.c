@@ -234,8 +234,8 @@ static double cut_share(const struct residuals *e, const double *rest, double by
     for (int round = 0; round < ROUNDS; round++) {
         double with = 0, square = 0;
         for (size_t at = 0; at < e->outputs; at++) {
-            const double l = by * e->level[at], t = (rest[at] - share * e->cut[at]) / l,
-                         w = 1 / (1 + t * t) / (l * l);
+            const double l = by * e->level[at], t = rest[at] - share * e->cut[at],
+                         w = 1 / (l * l + t * t);
             if (isnan(l) || !isfinite(w)) continue;
             with += w * rest[at] * e->cut[at];
             square += w * e->cut[at] * e->cut[at];

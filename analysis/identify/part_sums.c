@@ -165,7 +165,7 @@ void part_matrices_clear(struct part_matrices *m)
 /* --- sums ------------------------------------------------------------------------- */
 
 /* Four sums, so that additions need not wait for each other. */
-static double dot(const double *a, const double *b, size_t count)
+double part_dot(const double *a, const double *b, size_t count)
 {
     double s[4] = { 0 };
     size_t p = 0;
@@ -181,7 +181,7 @@ double part_product(const struct part_matrices *m, int i, int j, size_t row, siz
     const double *const a = m->part[BITCUT_A][i] + row * m->k, *const b =
                                                                    m->part[BITCUT_B][j] +
                                                                    col * m->k;
-    return dot(a + first, b + first, end - first);
+    return part_dot(a + first, b + first, end - first);
 }
 
 static bool has_pair(const struct candidate *x, int i, int j)

@@ -29,6 +29,9 @@ void part_matrices_clear(struct part_matrices *m);
 double part_product(const struct part_matrices *m, int i, int j, size_t row, size_t col,
                     size_t first, size_t end);
 
+/* The sum of products of numbers. */
+double part_dot(const double *a, const double *b, size_t count);
+
 /* The sums of all pairs of parts over all k: output (row, col) is at [row * cols +
    col]. */
 struct part_sums {
