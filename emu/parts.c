@@ -2,6 +2,7 @@
 #include "emu/parts.h"
 
 #include "emu/engine.h"
+#include "emu/fast/simd.h"
 #include "lib/base/size.h"
 #include "lib/base/status.h"
 #include "lib/base/threads.h"
@@ -333,6 +334,31 @@ void parts_read(struct number *to, const struct parts *w, const struct bitcut_un
     for (size_t i = 0; i < count; i++)
         to[i] = unit_read(unit, w->format[part],
                           get(w, part, parts_index(w, line, from + i)));
+}
+
+bool parts_values(double *const to[SPLIT_PARTS_MAX], const struct bitcut_split *split,
+                  const uint32_t *x, size_t lines, size_t k)
+{
+    const struct simd_level *level;
+    const struct parts_source from = { x, k, false };
+    size_t *const position = calloc(k + 1, sizeof *position);
+    struct parts w;
+    if (!position) return false;
+    const struct parts_rule rule = { .operand = split->part[0].format,
+                                     .split = split,
+                                     .kernels = simd_choose(&level, NULL) == BITCUT_OK
+                                                    ? level->kernels
+                                                    : NULL,
+                                     .element = position };
+    const bool made = parts_make(&w, &rule, from, lines, k, k, 1) == BITCUT_OK;
+    free(position);
+    for (int i = 0; i < split->parts && made; i++)
+        for (size_t line = 0; line < lines; line++)
+            for (size_t p = 0; p < k; p++)
+                to[i][line * k + p] =
+                    format_to_double(w.format[i], get(&w, i, parts_index(&w, line, p)));
+    if (made) parts_clear(&w);
+    return made;
 }
 
 bool parts_special(const struct parts *w, size_t line)

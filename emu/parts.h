@@ -73,6 +73,13 @@ void parts_clear_gathered(struct parts *w);
 void parts_respell(struct parts *w, const struct gemm_faults *faults,
                    enum bitcut_operand operand, const size_t *element, size_t k);
 
+/* The values of the parts of `lines` lines of k FP32 encodings, as split_apply() makes
+   them: part i of element p of a line in to[i][line * k + p].  NaN and infinities are
+   those of the host.  Uses the vector instructions of simd_choose().  False: no memory.
+ */
+bool parts_values(double *const to[SPLIT_PARTS_MAX], const struct bitcut_split *split,
+                  const uint32_t *x, size_t lines, size_t k);
+
 /* Parts stored for the next run on the same matrix, and the data from which they were
    made. */
 struct kept_parts {

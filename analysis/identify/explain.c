@@ -258,6 +258,7 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
                               is_plain(sample) ? NULL : &effort, o, f);
     e->late = effort_is_late(&effort);
     if (status == BITCUT_OK && e->best.sampled) status = finish(e, sample, &effort, o, f);
+    if (o->no_diagnosis && !e->answer.found) return status;
     if (status == BITCUT_OK && !e->answer.found && !e->ladder.findings && !e->parts &&
         !progress_stopped(o->progress))
         status = diagnosis_find(&e->diagnosis, &e->q, o->seed, o->progress, f);
@@ -471,6 +472,7 @@ static enum bitcut_status doubt_hints(struct explanation *e,
     if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     few.effort = (o->effort > 0 ? o->effort : 1) / PART;
     few.like = NULL;
+    few.no_diagnosis = true;
     for (unsigned some = 0; status == BITCUT_OK && !*e->better &&
                             !progress_stopped(o->progress) &&
                             (some = told_hints_next(e->hints, some));) {

@@ -30,6 +30,7 @@ struct explain_options {
                                        gives the whole sample, nothing else is tried */
     const struct block *part; /* D consists of these rows and columns of a larger result,
                                  whose positions are reported; or NULL */
+    bool no_diagnosis;        /* if no hypothesis gives D, its error is not examined */
 };
 
 enum { EFFORT_MAX = 1000000 };

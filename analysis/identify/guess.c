@@ -135,6 +135,14 @@ bool guess_is_quick(const struct residuals *e, const struct guess *g)
 
 /* --- values ----------------------------------------------------------------------- */
 
+/* Add the effects of the guess to the sums of the outputs of m, the parts of x. */
+static void add_effects(double *value, const struct guess *g, const struct candidate *x,
+                        const struct part_matrices *m)
+{
+    for (int i = 0; i < g->parts; i++)
+        if (!g->part[i].fault.row) k_effect_add(value, &g->part[i].effect, m, x);
+}
+
 /* D of the guess on the outputs of m, the parts of x.  False: no memory. */
 static bool evaluate_parts(double *value, const struct residuals *e,
                            const struct guess *g, const struct candidate *x,
@@ -143,8 +151,7 @@ static bool evaluate_parts(double *value, const struct residuals *e,
     struct part_sums sums;
     if (!part_sums_make(&sums, m, x, false)) return false;
     part_values(value, &sums, x);
-    for (int i = 0; i < g->parts; i++)
-        if (!g->part[i].fault.row) k_effect_add(value, &g->part[i].effect, m, x);
+    add_effects(value, g, x, m);
     part_sums_clear(&sums);
     part_finish(value, x, &e->b, m->rows, m->cols);
     return true;
@@ -196,13 +203,14 @@ static bool evaluate(double *value, struct residuals *e, const struct guess *g,
                      const struct candidate *x)
 {
     const struct arithmetic *const a = &e->arithmetics.at[g->arithmetic];
-    if (!has_effect(g) && part_sums_are_common(x, &a->x)) {
-        part_values(value, &a->sums, x);
-        part_finish(value, x, &e->b, e->b.rows, e->b.cols);
-        return true;
-    }
-    const struct part_matrices *const m = guess_parts(e, x);
-    return m && evaluate_parts(value, e, g, x, m);
+    const bool common = part_sums_are_common(x, &a->x);
+    const struct part_matrices *m = NULL;
+    if ((has_effect(g) || !common) && !(m = guess_parts(e, x))) return false;
+    if (!common) return evaluate_parts(value, e, g, x, m);
+    part_values(value, &a->sums, x);
+    if (m) add_effects(value, g, x, m);
+    part_finish(value, x, &e->b, e->b.rows, e->b.cols);
+    return true;
 }
 
 static double cost(double rest, double level)
@@ -233,8 +241,8 @@ static double cut_share(const struct residuals *e, const double *rest, double by
     for (int round = 0; round < ROUNDS; round++) {
         double with = 0, square = 0;
         for (size_t at = 0; at < e->outputs; at++) {
-            const double l = by * e->level[at], t = (rest[at] - share * e->cut[at]) / l,
-                         w = 1 / (1 + t * t) / (l * l);
+            const double l = by * e->level[at], t = rest[at] - share * e->cut[at],
+                         w = 1 / (l * l + t * t);
             if (isnan(l) || !isfinite(w)) continue;
             with += w * rest[at] * e->cut[at];
             square += w * e->cut[at] * e->cut[at];

@@ -100,7 +100,8 @@ enum { POSITIONS_MAX = 70, HALF = 16, FITTED_MAX = 1 << 10 };
 /* Sums of the products up to some positions of k. */
 struct prefix {
     size_t position[POSITIONS_MAX], positions;
-    double *sum; /* [outputs][POSITIONS_MAX] */
+    double *sum;      /* [POSITIONS_MAX][outputs] */
+    double *weighted; /* [outputs] */
     double with[POSITIONS_MAX], gram[POSITIONS_MAX][POSITIONS_MAX];
 };
 
@@ -123,19 +124,15 @@ static void make_prefix(struct prefix *p, const struct fitting *f, int only)
                         part_product(f->m, f->x->plan.term[t].a, f->x->plan.term[t].b,
                                      at / f->m->cols, at % f->m->cols, k, p->position[i]);
             k = p->position[i];
-            p->sum[at * POSITIONS_MAX + i] = sum;
+            p->sum[i * outputs + at] = sum;
         }
     }
     for (size_t i = 0; i < p->positions; i++) {
-        p->with[i] = 0;
-        for (size_t j = 0; j <= i; j++) p->gram[i][j] = 0;
-    }
-    for (size_t at = 0; at < outputs; at++) {
-        const double *const sum = &p->sum[at * POSITIONS_MAX], w = f->weight[at];
-        for (size_t i = 0; i < p->positions; i++) {
-            p->with[i] += w * f->residual[at] * sum[i];
-            for (size_t j = 0; j <= i; j++) p->gram[i][j] += w * sum[i] * sum[j];
-        }
+        const double *const sum = &p->sum[i * outputs];
+        for (size_t at = 0; at < outputs; at++) p->weighted[at] = f->weight[at] * sum[at];
+        p->with[i] = part_dot(p->weighted, f->residual, outputs);
+        for (size_t j = 0; j <= i; j++)
+            p->gram[i][j] = part_dot(p->weighted, &p->sum[j * outputs], outputs);
     }
 }
 
@@ -412,7 +409,10 @@ size_t k_effects_fit(struct k_effect *to, const struct part_matrices *m,
     struct prefix *const p = calloc(1, sizeof *p);
     double *const centered = memory_allocate(m->rows * m->cols + 1, sizeof *centered);
     size_t count = 0;
-    if (p) p->sum = memory_allocate(m->rows * m->cols, POSITIONS_MAX * sizeof *p->sum);
+    if (p) {
+        p->sum = memory_allocate(m->rows * m->cols, (POSITIONS_MAX + 1) * sizeof *p->sum);
+        p->weighted = p->sum ? p->sum + m->rows * m->cols * POSITIONS_MAX : NULL;
+    }
     const bool made = p && p->sum && centered;
     if (made) center(centered, &f);
     for (int t = 0; t < terms && made; t++)

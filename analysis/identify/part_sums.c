@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/identify/part_sums.h"
 
+#include "emu/parts.h"
 #include "lib/base/size.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
@@ -45,56 +46,95 @@ static uint32_t element_of(const struct candidate *x, const struct block *b,
     return is_a ? b->a[line * b->k + from] : b->b[from * b->cols + line];
 }
 
-static void split_element(uint32_t part[SPLIT_PARTS_MAX],
-                          const struct bitcut_split *split, uint32_t element)
+/* The elements of a line as the candidate reads them. */
+static void take_line(uint32_t *to, const struct candidate *x, const struct block *b,
+                      enum bitcut_operand operand, size_t line, size_t k)
 {
-    uint64_t own[SPLIT_PARTS_MAX];
-    part[0] = element;
-    if (split->part[0].format == &formats[FORMAT_F32] && split->parts == 1) return;
-    split_apply(own, split, element);
-    for (int i = 0; i < split->parts; i++)
-        part[i] = (uint32_t)bitcut_format_convert(
-            &formats[FORMAT_F32], &roundings[ROUND_RN], split->part[i].format, own[i]);
+    for (size_t p = 0; p < k; p++)
+        to[p] = element_of(x, b, operand, line, candidate_k_at(x, p, b->k));
 }
 
-/* The parts of element p of a line. */
-static void take_parts(struct part_matrices *m, const struct candidate *x,
-                       enum bitcut_operand operand, size_t line, size_t p, size_t from,
-                       const struct part_matrices *base)
+/* Change the parts of all elements as the candidate's fault does. */
+static void respell_all(struct part_matrices *m, const struct candidate *x,
+                        enum bitcut_operand operand, const uint32_t *element,
+                        size_t lines, int parts)
 {
     const struct block *const b = m->b;
-    const size_t at = line * m->k + p;
+    for (size_t line = 0; line < lines; line++)
+        for (size_t p = 0; p < m->k; p++) {
+            const size_t at = line * m->k + p;
+            double *const *const plain = m->plain[operand];
+            uint32_t part[SPLIT_PARTS_MAX];
+            for (int i = 0; i < parts; i++) part[i] = bits_of_float((float)plain[i][at]);
+            respell(part, x, b->q, operand,
+                    operand == BITCUT_A ? b->row[line] : b->col[line],
+                    candidate_k_at(x, p, b->k), element[at]);
+            for (int i = 0; i < parts; i++) plain[i][at] = value_of_float(part[i]);
+        }
+}
+
+/* The parts times the factors of their places, which is exact in binary64. */
+static bool multiply(struct part_matrices *m, enum bitcut_operand operand, int i)
+{
+    const size_t lines = operand == BITCUT_A ? m->rows : m->cols;
+    double *const to = m->part[operand][i] = numbers(lines, m->k);
+    for (size_t line = 0; line < lines && to; line++)
+        for (size_t p = 0; p < m->k; p++)
+            to[line * m->k + p] = m->plain[operand][i][line * m->k + p] *
+                                  block_factor(m->b, operand, line, p);
+    return to;
+}
+
+/* Elements that stay whole are not rounded, whatever rounding the split has. */
+static bool split_elements(struct part_matrices *m, enum bitcut_operand operand,
+                           const struct bitcut_split *split, const uint32_t *element)
+{
+    const size_t lines = operand == BITCUT_A ? m->rows : m->cols;
+    if (split->part[0].format != &formats[FORMAT_F32] || split->parts > 1)
+        return parts_values(m->plain[operand], split, element, lines, m->k);
+    for (size_t i = 0; i < lines * m->k; i++)
+        m->plain[operand][0][i] = value_of_float(element[i]);
+    return true;
+}
+
+static bool copy_plain(struct part_matrices *m, enum bitcut_operand operand,
+                       const struct part_matrices *base, int parts)
+{
+    const size_t lines = operand == BITCUT_A ? m->rows : m->cols;
+    for (int i = 0; i < parts; i++)
+        memcpy(m->plain[operand][i], base->plain[operand][i],
+               lines * m->k * sizeof **m->plain[operand]);
+    return true;
+}
+
+/* The parts of an operand without factors. */
+static bool take_plain(struct part_matrices *m, const struct candidate *x,
+                       enum bitcut_operand operand, const struct part_matrices *base)
+{
+    const size_t lines = operand == BITCUT_A ? m->rows : m->cols;
     const struct bitcut_split *const split =
         operand == BITCUT_A ? &x->plan.split_a : &x->plan.split_b;
-    const uint32_t element = element_of(x, b, operand, line, from);
-    uint32_t part[SPLIT_PARTS_MAX];
-    if (base)
-        for (int i = 0; i < split->parts; i++)
-            part[i] = bits_of_float((float)base->part[operand][i][at]);
-    else split_element(part, split, element);
-    if (x->respell)
-        respell(part, x, b->q, operand, operand == BITCUT_A ? b->row[line] : b->col[line],
-                from, element);
+    uint32_t *const element = memory_allocate(lines + 1, (m->k + 1) * sizeof *element);
+    bool ok = element;
     for (int i = 0; i < split->parts; i++)
-        m->part[operand][i][at] = value_of_float(part[i]);
+        ok &= !!(m->plain[operand][i] = numbers(lines, m->k));
+    for (size_t line = 0; line < lines && ok; line++)
+        take_line(element + line * m->k, x, m->b, operand, line, m->k);
+    ok = ok && (base ? copy_plain(m, operand, base, split->parts)
+                     : split_elements(m, operand, split, element));
+    if (ok && x->respell) respell_all(m, x, operand, element, lines, split->parts);
+    free(element);
+    return ok;
 }
 
 static bool take_operand(struct part_matrices *m, const struct candidate *x,
                          enum bitcut_operand operand, const struct part_matrices *base)
 {
-    const struct block *const b = m->b;
-    const bool is_a = operand == BITCUT_A;
-    const size_t lines = is_a ? m->rows : m->cols;
-    const int parts = is_a ? x->plan.split_a.parts : x->plan.split_b.parts;
-    for (int i = 0; i < parts; i++) {
-        m->part[operand][i] = numbers(lines, m->k);
-        if (!m->part[operand][i]) return false;
-    }
-    for (size_t p = 0; p < m->k; p++) {
-        const size_t from = candidate_k_at(x, p, b->k);
-        for (size_t line = 0; line < lines; line++)
-            take_parts(m, x, operand, line, p, from, base);
-    }
+    const int parts = operand == BITCUT_A ? x->plan.split_a.parts : x->plan.split_b.parts;
+    if (!take_plain(m, x, operand, base)) return false;
+    for (int i = 0; i < parts; i++)
+        if (!block_has_factors(m->b)) m->part[operand][i] = m->plain[operand][i];
+        else if (!multiply(m, operand, i)) return false;
     return true;
 }
 
@@ -105,8 +145,7 @@ bool part_matrices_make(struct part_matrices *m, const struct candidate *x,
     *m = (struct part_matrices){ .rows = smaller(rows, b->rows),
                                  .cols = smaller(cols, b->cols),
                                  .k = candidate_places(x, b->k),
-                                 .b = b,
-                                 .factored = b->own && gemm_has_scales(&b->q->told) };
+                                 .b = b };
     if (take_operand(m, x, BITCUT_A, base) && take_operand(m, x, BITCUT_B, base))
         return true;
     part_matrices_clear(m);
@@ -115,17 +154,18 @@ bool part_matrices_make(struct part_matrices *m, const struct candidate *x,
 
 void part_matrices_clear(struct part_matrices *m)
 {
-    for (int i = 0; i < SPLIT_PARTS_MAX; i++) {
-        free(m->part[BITCUT_A][i]);
-        free(m->part[BITCUT_B][i]);
-    }
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < SPLIT_PARTS_MAX; i++) {
+            if (m->part[side][i] != m->plain[side][i]) free(m->part[side][i]);
+            free(m->plain[side][i]);
+        }
     *m = (struct part_matrices){ 0 };
 }
 
 /* --- sums ------------------------------------------------------------------------- */
 
 /* Four sums, so that additions need not wait for each other. */
-static double dot(const double *a, const double *b, size_t count)
+double part_dot(const double *a, const double *b, size_t count)
 {
     double s[4] = { 0 };
     size_t p = 0;
@@ -141,11 +181,7 @@ double part_product(const struct part_matrices *m, int i, int j, size_t row, siz
     const double *const a = m->part[BITCUT_A][i] + row * m->k, *const b =
                                                                    m->part[BITCUT_B][j] +
                                                                    col * m->k;
-    double sum = 0;
-    if (!m->factored) return dot(a + first, b + first, end - first);
-    for (size_t p = first; p < end; p++)
-        sum += a[p] * b[p] * block_factor(m->b, row, col, p);
-    return sum;
+    return part_dot(a + first, b + first, end - first);
 }
 
 static bool has_pair(const struct candidate *x, int i, int j)

@@ -10,9 +10,10 @@
    them: element p of a line is at [line * k + p]. */
 struct part_matrices {
     size_t rows, cols, k;
-    double *part[2][SPLIT_PARTS_MAX]; /* of A, of B; NULL: the split has no such part */
+    double *part[2][SPLIT_PARTS_MAX]; /* of A, of B, times the factors of the block; NULL:
+                                         the split has no such part                     */
+    double *plain[2][SPLIT_PARTS_MAX]; /* the same without factors */
     const struct block *b;
-    bool factored; /* products are multiplied by factors of the block */
 };
 
 /* Make the parts.  `base`: the same rows and columns for a candidate that has the same
@@ -27,6 +28,9 @@ void part_matrices_clear(struct part_matrices *m);
    in output (row, col), in binary64. */
 double part_product(const struct part_matrices *m, int i, int j, size_t row, size_t col,
                     size_t first, size_t end);
+
+/* The sum of products of numbers. */
+double part_dot(const double *a, const double *b, size_t count);
 
 /* The sums of all pairs of parts over all k: output (row, col) is at [row * cols +
    col]. */

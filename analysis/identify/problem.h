@@ -171,11 +171,15 @@ bool block_operands_take(struct block *b);
 void block_operands_clear(struct block_operands *own);
 
 /* Output (i, j) of a block of a problem with something told, from its exact sum v and sum
-   of magnitudes, and the product of both factors at a k if they are applied to products;
-   1 otherwise.  Up to roundings of binary64. */
+   of magnitudes.  Up to roundings of binary64. */
 struct exact_output block_finish(const struct block *b, struct exact_output v, size_t i,
                                  size_t j);
-double block_factor(const struct block *b, size_t i, size_t j, size_t k);
+
+/* Whether factors of A or B are applied to products, and the factor of a row of A or a
+   column of B at a k; 1 if there is none. */
+bool block_has_factors(const struct block *b);
+double block_factor(const struct block *b, enum bitcut_operand operand, size_t line,
+                    size_t k);
 
 /* The same from the products of the block. */
 struct exact_output block_exact(const struct block *b, size_t i, size_t j);

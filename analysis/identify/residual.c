@@ -25,7 +25,8 @@ static double product(double *size, const struct candidate *x, const struct bloc
         const size_t from = candidate_k_at(x, p, k);
         const double one = value_of_float(candidate_element(x, q, BITCUT_A, i, from)) *
                            value_of_float(candidate_element(x, q, BITCUT_B, j, from)) *
-                           (b->own ? block_factor(b, at_i, at_j, from) : 1);
+                           (block_factor(b, BITCUT_A, at_i, from) *
+                            block_factor(b, BITCUT_B, at_j, from));
         sum += one;
         *size += fabs(one);
     }

@@ -152,12 +152,18 @@ void block_operands_clear(struct block_operands *x)
 
 /* --- exact values ----------------------------------------------------------------- */
 
-double block_factor(const struct block *b, size_t i, size_t j, size_t k)
+bool block_has_factors(const struct block *b)
 {
+    const struct epilogue_values *const v = b->own ? &b->own->values : NULL;
+    return v && v->scaling != BITCUT_SCALING_EPILOGUE && (v->a.at || v->b.at);
+}
+
+double block_factor(const struct block *b, enum bitcut_operand operand, size_t line,
+                    size_t k)
+{
+    if (!block_has_factors(b) || k >= b->k) return 1;
     const struct epilogue_values *const v = &b->own->values;
-    if (v->scaling == BITCUT_SCALING_EPILOGUE || k >= b->k) return 1;
-    return value_of_float(scale_factor(&v->a, i, k)) *
-           value_of_float(scale_factor(&v->b, j, k));
+    return value_of_float(scale_factor(operand == BITCUT_A ? &v->a : &v->b, line, k));
 }
 
 struct exact_output block_finish(const struct block *b, struct exact_output v, size_t i,
@@ -170,8 +176,9 @@ struct exact_output block_exact(const struct block *b, size_t i, size_t j)
 {
     struct exact_output sum = { 0, 0 };
     for (size_t p = 0; p < b->k; p++) {
-        const double x = value_of_float(b->a[i * b->k + p]) *
-                         value_of_float(b->b[p * b->cols + j]) * block_factor(b, i, j, p);
+        const double x =
+            value_of_float(b->a[i * b->k + p]) * value_of_float(b->b[p * b->cols + j]) *
+            (block_factor(b, BITCUT_A, i, p) * block_factor(b, BITCUT_B, j, p));
         sum.value += x;
         sum.magnitude += fabs(x);
     }
