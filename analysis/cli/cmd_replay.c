@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut replay: recorded sets compared with the unit table. */
 #include "analysis/cli/command.h"
+#include "analysis/cli/replay_paste.h"
 #include "analysis/evidence/set_difference.h"
 #include "analysis/evidence/set_find.h"
 #include "analysis/evidence/variant.h"
@@ -152,6 +153,8 @@ static int run(struct context *x)
     struct fault f;
     enum bitcut_status status = BITCUT_OK;
     if (x->operand_count == 0) return complain("replay", "requires at least one folder");
+    if (x->operand_count == 1 && replay_paste_is(x->operands[0]))
+        return replay_paste(x, x->operands[0]);
     for (int i = 0; i < x->operand_count && status == BITCUT_OK; i++)
         status = set_find(&list, x->operands[i], &x->progress, &f);
     const int result = status == BITCUT_OK ? replay_list(x, &list) : fail("replay", &f);
