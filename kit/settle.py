@@ -106,7 +106,8 @@ def lines():
     for a, b in (("e4m3", "e4m3"), ("e5m2", "e4m3"), ("e4m3", "e5m2")):
         rows += [line("scaled", a, d, k, b=b, fast=1)
                  for k, d in ((32, "f32"), (64, "f32"), (64, "bf16"))]
-        rows += [line("scaled", a + "fnuz", "f32", 64, b=b + "fnuz", fast=1)]
+        rows += [line("scaled", a + "fnuz", "bf16", 64, b=b + "fnuz", fast=1)]
+    rows += [line("scaled", "e4m3fnuz", "f32", 64, fast=1)]
     rows += [line("scaled", "e4m3", "bf16", 64, fast=0)]
     rows += [line("scaled", a, d, 128, scale=scale) for d in ("f32", "bf16")
              for a, scale in (("e4m3", "ue8m0:32:8"), ("e2m1", "ue4m3:16:4"),

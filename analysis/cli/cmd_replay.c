@@ -153,8 +153,11 @@ static int run(struct context *x)
     struct fault f;
     enum bitcut_status status = BITCUT_OK;
     if (x->operand_count == 0) return complain("replay", "requires at least one folder");
-    if (x->operand_count == 1 && replay_paste_is(x->operands[0]))
-        return replay_paste(x, x->operands[0]);
+    for (int i = 0; i < x->operand_count; i++)
+        if (replay_paste_is(x->operands[i]))
+            return x->operand_count == 1
+                       ? replay_paste(x, x->operands[i])
+                       : complain(x->operands[i], "is a paste; replay takes it alone");
     for (int i = 0; i < x->operand_count && status == BITCUT_OK; i++)
         status = set_find(&list, x->operands[i], &x->progress, &f);
     const int result = status == BITCUT_OK ? replay_list(x, &list) : fail("replay", &f);

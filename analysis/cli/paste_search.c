@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/paste_search.h"
 
+#include "analysis/identify/effort.h"
+
 #include <stdlib.h>
 
-/* The share of WORK_SEARCH for a line, so that all lines of a paste take seconds. */
-static const double effort = 0x1p-5;
+/* How many hypotheses are tried on one unit, and on all, so that all lines of a paste take
+   seconds. */
+enum { TRIED_ON_ONE = 2000, TRIED_ON_ALL = 400 };
 
 struct asked {
     const struct paste_line *x;
@@ -51,10 +54,13 @@ static enum bitcut_status widen(struct matrix *to, const uint64_t *from, size_t 
 static enum bitcut_status search(struct statistic_answer *to, struct statistic_problem *p,
                                  const struct bitcut_unit *unit, struct fault *f)
 {
+    const double products = (double)p->a.rows * (double)p->b.cols * (double)p->a.cols;
     p->unit = unit;
+    p->effort = TRIED_ON_ONE * products / WORK_SEARCH;
     enum bitcut_status status = unit ? statistic_search(to, p, f) : BITCUT_OK;
     if (status != BITCUT_OK || (unit && to->found)) return status;
     p->unit = NULL;
+    p->effort = TRIED_ON_ALL * products / WORK_SEARCH;
     return statistic_search(to, p, f);
 }
 
@@ -67,7 +73,6 @@ enum bitcut_status paste_search(struct statistic_answer *to, const struct paste_
     struct statistic_problem p = { .format = x->d,
                                    .agreement = agreement,
                                    .context = &asked,
-                                   .effort = effort,
                                    .threads = threads,
                                    .progress = progress };
     enum bitcut_status status = paste_operands_make(&o, x, f);

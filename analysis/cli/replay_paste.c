@@ -19,130 +19,179 @@ bool replay_paste_is(const char *path)
     return is;
 }
 
-/* --- rows ------------------------------------------------------------------------- */
+/* --- texts ------------------------------------------------------------------------ */
 
-enum { ROW_TEXT_MAX = 120 };
+enum { TEXT_MAX = 400 };
 
-static void describe_row(char text[ROW_TEXT_MAX], const struct paste_row *row)
+static void describe_row(char text[TEXT_MAX], const struct paste_row *row)
 {
     *text = 0;
-    text_add(text, ROW_TEXT_MAX, "%s", row->unit->name);
+    text_add(text, TEXT_MAX, "%s", row->unit->name);
     if (row->operands)
-        text_add(text, ROW_TEXT_MAX, ", operands rounded by %s", row->operands->name);
+        text_add(text, TEXT_MAX, ", operands rounded by %s", row->operands->name);
 }
 
 static json_t *row_json(const struct paste_row *row)
 {
-    char text[ROW_TEXT_MAX];
+    char text[TEXT_MAX];
     describe_row(text, row);
     return json_string(text);
 }
 
-static json_t *survivors_json(const struct paste_product *p)
+static void describe_line(char *text, size_t size, const struct paste_line *x)
 {
-    json_t *const list = json_array();
-    for (size_t i = 0; i < p->trials; i++)
-        if (paste_survives(p, &p->trial[i]))
-            json_array_append_new(list, row_json(&p->trial[i].row));
-    return list;
+    text_add(text, size, "line %zu: %s %zux%zux%zu, D %s", x->number,
+             paste_operations[x->op].name, x->m, x->n, x->k, x->d->name);
 }
 
-/* The row that gives most groups if no row gives all; NULL: there is none, or none is
-   needed. */
+/* --- rows that survive ------------------------------------------------------------ */
+
+/* The rows of a product that survive, and how many of them differ in a field. */
+struct survivors {
+    const struct paste_trial *first; /* NULL: none */
+    size_t count, distinct;
+    json_t *names;
+};
+
+static struct survivors survivors_of(const struct paste_product *p)
+{
+    struct survivors s = { .names = json_array() };
+    for (size_t i = 0; i < p->trials; i++) {
+        const struct paste_trial *const t = &p->trial[i];
+        if (!paste_survives(p, t)) continue;
+        if (!s.first) s.first = t;
+        s.count++;
+        s.distinct += t->first == i;
+        json_array_append_new(s.names, row_json(&t->row));
+    }
+    return s;
+}
+
+/* The row that gives the most groups. */
 static const struct paste_trial *nearest(const struct paste_product *p)
 {
     const struct paste_trial *best = NULL;
-    for (size_t i = 0; i < p->trials && p->groups && !p->survivors; i++)
+    for (size_t i = 0; i < p->trials && p->groups; i++)
         if (!best || p->trial[i].agreeing > best->agreeing) best = &p->trial[i];
     return best;
 }
 
-static json_t *order_json(const struct paste_product *p)
+static void describe_survivors(char text[TEXT_MAX], const struct survivors *s,
+                               const struct paste_product *p)
 {
-    return p->order.lanes == 1
-               ? json_null()
-               : json_sprintf("%d lanes of %d k", p->order.lanes, p->order.each);
+    describe_row(text, &s->first->row);
+    if (s->count > 1)
+        text_add(text, TEXT_MAX,
+                 s->distinct > 1 ? " and %zu more, which these lines do not distinguish"
+                                 : " and %zu more, which compute the same",
+                 s->count - 1);
+    if (p->order.lanes > 1)
+        text_add(text, TEXT_MAX, "; k in %d lanes of %d", p->order.lanes, p->order.each);
 }
 
-/* --- other lines ------------------------------------------------------------------ */
-
-/* The first row that survives, or NULL. */
-static const struct paste_row *survivor(const struct paste_product *p)
+static void describe_verdict(char text[TEXT_MAX], const struct survivors *s,
+                             const struct paste_product *p)
 {
-    for (size_t i = 0; i < p->trials; i++)
-        if (paste_survives(p, &p->trial[i])) return &p->trial[i].row;
-    return NULL;
+    const struct paste_trial *const near = nearest(p);
+    if (!p->decides) snprintf(text, TEXT_MAX, "not run on this device");
+    else if (s->first) describe_survivors(text, s, p);
+    else if (!near) snprintf(text, TEXT_MAX, "new: the table has no row for it");
+    else {
+        snprintf(text, TEXT_MAX, "new: no row gives all; %zu of %zu groups are given by ",
+                 near->agreeing, p->groups);
+        char name[TEXT_MAX];
+        describe_row(name, &near->row);
+        text_add(text, TEXT_MAX, "%s", name);
+    }
 }
 
-/* What gives a line that does not decide which rows survive, or that no row gives, as a
-   text; NULL: nothing that was tried. */
-static enum bitcut_status explain_line(json_t **what, const struct paste_product *p,
-                                       const struct paste_line *x, struct context *c,
+/* --- rows of the answer ----------------------------------------------------------- */
+
+/* The lines of a paste, by what is said of them. */
+struct total {
+    size_t lines, missing, given, unknown, recorded;
+};
+
+static void emit_product(struct context *x, struct total *t, const struct paste_product *p,
+                         const struct survivors *s)
+{
+    char verdict[TEXT_MAX];
+    const struct paste_trial *const near = nearest(p);
+    describe_verdict(verdict, s, p);
+    t->lines += p->lines;
+    t->missing += p->missing;
+    *(s->first ? &t->given : &t->unknown) += p->decides;
+    emit_row(&x->emitter,
+             json_pack("{s:s, s:n, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o}", "product",
+                       p->name, "line", "lines", (json_int_t)p->decides, "missing",
+                       (json_int_t)p->missing, "refuted", (json_int_t)(p->trials - s->count),
+                       "survivors", (json_int_t)s->count, "distinct",
+                       (json_int_t)s->distinct, "agreeing",
+                       (json_int_t)(near ? near->agreeing : 0), "groups",
+                       (json_int_t)p->groups, "verdict", verdict, "units",
+                       json_incref(s->names)));
+}
+
+static void emit_line(struct context *x, const struct paste_product *p,
+                      const struct paste_line *line, const char *verdict)
+{
+    char text[2 * TEXT_MAX] = "";
+    describe_line(text, sizeof text, line);
+    text_add(text, sizeof text, ": %s", verdict);
+    emit_row(&x->emitter,
+             json_pack("{s:s, s:I, s:I, s:I, s:n, s:n, s:n, s:n, s:I, s:s, s:[]}",
+                       "product", p->name, "line", (json_int_t)line->number, "lines",
+                       (json_int_t)1, "missing", (json_int_t)0, "refuted", "survivors",
+                       "distinct", "agreeing", "groups", (json_int_t)PASTE_GROUPS,
+                       "verdict", text, "units"));
+}
+
+/* --- lines that do not decide ----------------------------------------------------- */
+
+/* What gives such a line, or a line of a product that no row gives. */
+static enum bitcut_status explain_line(char text[TEXT_MAX], struct total *t,
+                                       const struct paste_product *p,
+                                       const struct paste_line *line,
+                                       const struct paste_row *row, struct context *x,
                                        struct fault *f)
 {
     static struct statistic_answer r;
-    const struct paste_row *const row = survivor(p);
     enum bitcut_status status = BITCUT_OK;
     int place = BIAS_PLACES;
-    *what = NULL;
-    if (x->op == PASTE_LINEAR && row && paste_is_short(x))
-        status = paste_bias_place(&place, x, row, p->order, f);
-    if (place < BIAS_PLACES) *what = json_string(paste_bias_places[place]);
-    if (!paste_search_takes(x)) return status;
-    status = paste_search(&r, x, row ? row->unit : NULL, c->threads, &c->progress, f);
-    if (status == BITCUT_OK && r.found) *what = json_string(r.name);
-    return status;
-}
-
-/* The results of all products. */
-struct total {
-    size_t lines, missing, given, unknown;
-};
-
-static enum bitcut_status others_json(json_t **to, struct total *t,
-                                      const struct paste_product *p, struct context *c,
-                                      struct fault *f)
-{
-    enum bitcut_status status = BITCUT_OK;
-    *to = json_array();
-    for (size_t i = 0; i < p->lines && status == BITCUT_OK; i++) {
-        const struct paste_line *const x = p->line[i];
-        json_t *what;
-        if (!x->ran || (paste_decides(x) && p->survivors)) continue;
-        status = explain_line(&what, p, x, c, f);
-        if (status != BITCUT_OK) break;
-        t->given += what != NULL;
-        t->unknown += !what;
-        json_array_append_new(*to,
-                              json_pack("{s:I, s:s, s:o, s:o}", "line",
-                                        (json_int_t)x->number, "operation",
-                                        paste_operations[x->op].name, "sizes",
-                                        json_sprintf("%zux%zux%zu", x->m, x->n, x->k),
-                                        "gives", what ? what : json_null()));
+    r.found = false;
+    if (line->op == PASTE_SDPA) {
+        t->recorded++;
+        return snprintf(text, TEXT_MAX, "recorded; no unit alone gives it"), BITCUT_OK;
     }
-    return status;
+    if (line->op == PASTE_LINEAR && row && paste_is_short(line))
+        status = paste_bias_place(&place, line, row, p->order, f);
+    else if (paste_search_takes(line))
+        status = paste_search(&r, line, row ? row->unit : NULL, x->threads, &x->progress, f);
+    if (status != BITCUT_OK) return status;
+    if (place < BIAS_PLACES) snprintf(text, TEXT_MAX, "%s", paste_bias_places[place]);
+    else if (r.found) *text = 0, text_add(text, TEXT_MAX, "%s", r.name);
+    else snprintf(text, TEXT_MAX, "new: nothing that was tried gives it");
+    if (!paste_decides(line)) *(place < BIAS_PLACES || r.found ? &t->given : &t->unknown) += 1;
+    else if (r.found) t->given++, t->unknown--;
+    return BITCUT_OK;
 }
 
-static enum bitcut_status emit_product(struct context *x, struct total *t,
-                                       const struct paste_product *p, struct fault *f)
+static enum bitcut_status report_product(struct context *x, struct total *t,
+                                         const struct paste_product *p, struct fault *f)
 {
-    const struct paste_trial *const near = nearest(p);
-    json_t *others;
-    const enum bitcut_status status = others_json(&others, t, p, x, f);
-    if (status != BITCUT_OK) return json_decref(others), status;
-    t->lines += p->lines;
-    t->missing += p->missing;
-    t->given += p->survivors ? p->decides : 0;
-    emit_row(&x->emitter,
-             json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:o, s:o}", "product",
-                       p->name, "lines", (json_int_t)p->decides, "missing",
-                       (json_int_t)p->missing, "rows", (json_int_t)p->trials, "survivors",
-                       (json_int_t)p->survivors, "order", order_json(p), "nearest",
-                       near ? row_json(&near->row) : json_null(), "agreeing",
-                       (json_int_t)(near ? near->agreeing : p->survivors ? p->groups : 0),
-                       "groups", (json_int_t)p->groups, "units", survivors_json(p),
-                       "others", others));
-    return BITCUT_OK;
+    struct survivors s = survivors_of(p);
+    const struct paste_row *const row = s.first ? &s.first->row : NULL;
+    enum bitcut_status status = BITCUT_OK;
+    emit_product(x, t, p, &s);
+    for (size_t i = 0; i < p->lines && status == BITCUT_OK; i++) {
+        const struct paste_line *const line = p->line[i];
+        char text[TEXT_MAX];
+        if (!line->ran || (row && paste_decides(line))) continue;
+        status = explain_line(text, t, p, line, row, x, f);
+        if (status == BITCUT_OK) emit_line(x, p, line, text);
+    }
+    json_decref(s.names);
+    return status;
 }
 
 /* --- the paste -------------------------------------------------------------------- */
@@ -150,15 +199,21 @@ static enum bitcut_status emit_product(struct context *x, struct total *t,
 static void emit_device(struct context *x, const struct paste *p, const struct total *t)
 {
     emit_ending(&x->emitter,
-                json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "device",
-                          p->device, "name", p->name, "architecture", p->arch, "machine",
-                          p->machine, "torch", p->torch, "runtime", p->runtime, "lines",
-                          (json_int_t)t->lines, "missing", (json_int_t)t->missing, "given",
-                          (json_int_t)t->given, "unknown", (json_int_t)t->unknown));
+                json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I}",
+                          "device", p->device, "name", p->name, "architecture", p->arch,
+                          "machine", p->machine, "torch", p->torch, "runtime", p->runtime,
+                          "lines", (json_int_t)t->lines, "missing", (json_int_t)t->missing,
+                          "given", (json_int_t)t->given, "unknown", (json_int_t)t->unknown,
+                          "recorded", (json_int_t)t->recorded));
 }
 
 static int report(struct context *x, const struct paste *paste, const char *path)
 {
+    static const struct emit_column columns[] = {
+        { "product", "product", 0, NULL },     { "lines", "lines", 0, NULL },
+        { "refuted", "refuted", 0, NULL },     { "survivors", "survive", 0, NULL },
+        { "verdict", "verdict", 0, NULL },     { NULL },
+    };
     struct paste_product *p;
     struct total t = { 0 };
     struct fault f;
@@ -166,8 +221,9 @@ static int report(struct context *x, const struct paste *paste, const char *path
     enum bitcut_status status =
         paste_products(&p, &count, paste, x->threads, &x->progress, &f);
     if (status != BITCUT_OK) return fail(path, &f);
+    x->emitter.columns = columns;
     for (size_t i = 0; i < count && status == BITCUT_OK; i++)
-        status = emit_product(x, &t, &p[i], &f);
+        status = report_product(x, &t, &p[i], &f);
     free(p);
     if (status != BITCUT_OK) return fail(path, &f);
     emit_device(x, paste, &t);

@@ -240,12 +240,13 @@ static const struct key {
     { "fast",   COUNT,     AT(fast),   1,                 0      },
     { "scale",  SCALE,     0,          0,                 0      },
     { "no",     TEXT,      AT(missing), 0,                0      },
+#define GROUP(i) { "g" #i, DIGEST, AT(digest[i]), 0, RESULT }
+    GROUP(0), GROUP(1), GROUP(2), GROUP(3), GROUP(4), GROUP(5), GROUP(6), GROUP(7),
+#define RESULT_OF(i) { "w" #i, WORD, AT(word[i]), 0, RESULT }
+    RESULT_OF(0), RESULT_OF(1), RESULT_OF(2), RESULT_OF(3),
+    RESULT_OF(4), RESULT_OF(5), RESULT_OF(6), RESULT_OF(7),
     { "rms",    TEXT,      AT(rms),    0,                 0      },
     { "max",    TEXT,      AT(max),    0,                 0      },
-#define GROUP(i)                                                                         \
-    { "g" #i,   DIGEST,    AT(digest[i]), 0,              RESULT },                      \
-    { "w" #i,   WORD,      AT(word[i]), 0,                RESULT }
-    GROUP(0), GROUP(1), GROUP(2), GROUP(3), GROUP(4), GROUP(5), GROUP(6), GROUP(7),
     { 0 }
     /* clang-format on */
 };
@@ -475,9 +476,11 @@ void paste_clear(struct paste *p)
 
 bool paste_is(const char *bytes, size_t size)
 {
-    static const char begin[] = BEGIN "begin ";
-    for (size_t i = 0; i + sizeof begin <= size; i++)
-        if (bytes[i] == *begin && !memcmp(bytes + i, begin, sizeof begin - 1)) return true;
+    const size_t length = strlen(BEGIN);
+    for (size_t i = 0; i + length < size; i++)
+        if (!memcmp(bytes + i, BEGIN, length) &&
+            (bytes[i + length] == 'b' || isdigit((unsigned char)bytes[i + length])))
+            return true;
     return false;
 }
 

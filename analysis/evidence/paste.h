@@ -56,7 +56,7 @@ struct paste {
         machine[PASTE_WORD_MAX], torch[PASTE_WORD_MAX], runtime[PASTE_WORD_MAX];
 };
 
-/* Whether a text has the begin of a paste. */
+/* Whether a text has the start of a line of a paste. */
 bool paste_is(const char *bytes, size_t size);
 
 /* Read a paste.  Ends of lines, blanks, signs of a quotation at the start of lines, and
