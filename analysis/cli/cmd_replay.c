@@ -167,17 +167,17 @@ static int run(struct context *x)
 
 const struct command command_replay = {
     .name = "replay",
-    .what = "Compare recorded sets of fragments with the unit table, bit for bit",
+    .what = "Compare recorded sets, or what kit/settle.py printed on a device, with the "
+            "unit table, bit for bit",
     .run = run,
     .own = options,
-    .operands = "SET...",
+    .operands = "SET...|PASTE",
     .operands_most = OPERANDS_MAX,
     .task = TASK_RECORD,
     .examples = {
         { "Compare a recording with the unit table",
           "bitcut replay data/h200/mma_m16n8k16_f16_f32" },
-        { "The same for two recordings, as JSON",
-          "bitcut replay data/h200/mma_m16n8k8_f16_f32 "
-          "data/h200/mma_m16n8k4_tf32_f32 --json" },
+        { "Which units a processor has, from what PyTorch computes there (settle.py)",
+          "bitcut replay data/pastes/zen4.txt" },
     },
 };

@@ -58,27 +58,47 @@ bool paste_survives(const struct paste_product *p, const struct paste_trial *t)
 
 /* --- trying rows ------------------------------------------------------------------ */
 
-/* Count the groups that the rows give of line `x`, in a product with this order of k.
-   `only`: no rows that have failed, which stay so. */
+/* How rows are tried: with an order of k; `screened`: of rows that do not give all results
+   that a line has in words, no groups are counted. */
+struct attempt {
+    struct paste_k order;
+    bool screened;
+    int threads;
+    const struct progress *progress;
+};
+
+/* Count the groups that a row gives of line `x`. */
+static enum bitcut_status try_row(struct paste_trial *t, const struct paste_line *x,
+                                  const struct paste_operands *o, const struct attempt *how)
+{
+    bool same = true;
+    enum bitcut_status status = BITCUT_OK;
+    if (how->screened) status = paste_screen(&same, x, o, &t->row, how->order, NULL);
+    if (status != BITCUT_OK || !same) return status;
+    uint64_t *const d = memory_allocate(o->rows * o->cols, sizeof *d);
+    status = d ? paste_compute(d, x, o, &t->row, how->order, BIAS_LAST, NULL)
+               : BITCUT_NO_MEMORY;
+    if (status == BITCUT_OK) t->agreeing += (size_t)paste_agreeing(x, d, o);
+    free(d);
+    return status;
+}
+
+/* The same for all rows of a product. */
 static enum bitcut_status try_line(struct paste_product *p, const struct paste_line *x,
-                                   struct paste_k order, bool only, int threads,
-                                   struct fault *f)
+                                   const struct attempt *how, struct fault *f)
 {
     struct paste_operands o;
     enum bitcut_status status = paste_operands_make(&o, x, f);
     bool full = false;
     if (status != BITCUT_OK) return status;
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
+#pragma omp parallel for schedule(dynamic) num_threads(how->threads)
     for (size_t i = 0; i < p->trials; i++) {
         struct paste_trial *const t = &p->trial[i];
-        uint64_t *d;
-        if (t->first != i || (only && t->agreeing != p->groups)) continue;
-        d = memory_allocate(o.rows * o.cols, sizeof *d);
-        if (!d || paste_compute(d, x, &o, &t->row, order, BIAS_LAST, NULL) != BITCUT_OK) {
+        if (t->first != i || (how->screened && t->agreeing != p->groups)) continue;
+        if (try_row(t, x, &o, how) != BITCUT_OK) {
 #pragma omp atomic write
             full = true;
-        } else t->agreeing += (size_t)paste_agreeing(x, d, &o);
-        free(d);
+        }
     }
     paste_operands_clear(&o);
     for (size_t i = 0; i < p->trials; i++)
@@ -87,17 +107,17 @@ static enum bitcut_status try_line(struct paste_product *p, const struct paste_l
     return full ? fault_set(f, BITCUT_NO_MEMORY, "not enough memory") : BITCUT_OK;
 }
 
-static enum bitcut_status try_lines(struct paste_product *p, struct paste_k order,
-                                    bool only, int threads,
-                                    const struct progress *progress, struct fault *f)
+static enum bitcut_status try_lines(struct paste_product *p, const struct attempt *how,
+                                    struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
+    p->order = how->order;
     p->groups = 0;
     for (size_t i = 0; i < p->trials; i++) p->trial[i].agreeing = 0;
     for (size_t i = 0; i < p->lines && status == BITCUT_OK; i++) {
-        if (progress_stopped(progress)) return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
-        if (paste_decides(p->line[i]))
-            status = try_line(p, p->line[i], order, only, threads, f);
+        if (progress_stopped(how->progress))
+            return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
+        if (paste_decides(p->line[i])) status = try_line(p, p->line[i], how, f);
     }
     p->survivors = 0;
     for (size_t i = 0; i < p->trials; i++) p->survivors += paste_survives(p, &p->trial[i]);
@@ -105,14 +125,15 @@ static enum bitcut_status try_lines(struct paste_product *p, struct paste_k orde
 }
 
 /* Orders in which kernels load k: lanes that hold `each` consecutive k. */
-static enum bitcut_status try_orders(struct paste_product *p, int threads,
-                                     const struct progress *progress, struct fault *f)
+static enum bitcut_status try_orders(struct paste_product *p, struct attempt how,
+                                     struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
+    how.screened = true;
     for (int lanes = 2; lanes <= 16 && !p->survivors && status == BITCUT_OK; lanes *= 2)
         for (int each = 2; each <= 16 && !p->survivors && status == BITCUT_OK; each *= 2) {
-            p->order = (struct paste_k){ lanes, each };
-            status = try_lines(p, p->order, true, threads, progress, f);
+            how.order = (struct paste_k){ lanes, each };
+            status = try_lines(p, &how, f);
         }
     return status;
 }
@@ -134,21 +155,20 @@ static size_t first_same(const struct paste_row *rows, size_t row,
     return first;
 }
 
-static enum bitcut_status try_product(struct paste_product *p, int threads,
-                                      const struct progress *progress, struct fault *f)
+static enum bitcut_status try_product(struct paste_product *p, const struct attempt *how,
+                                      struct fault *f)
 {
-    const struct paste_k ascending = p->order;
     struct paste_row rows[PASTE_ROWS_MAX];
     if (!p->decides) return BITCUT_OK;
     p->trials = paste_rows(rows, p->line[0]);
     for (size_t i = 0; i < p->trials; i++)
         p->trial[i] = (struct paste_trial){ .row = rows[i], .first = first_same(rows, i, p) };
-    enum bitcut_status status = try_lines(p, ascending, false, threads, progress, f);
-    if (status != BITCUT_OK || p->survivors || !p->trials) return status;
-    status = try_orders(p, threads, progress, f);
+    enum bitcut_status status = try_lines(p, how, f);
     if (status != BITCUT_OK || p->survivors) return status;
-    p->order = ascending; /* for the nearest row */
-    return try_lines(p, ascending, false, threads, progress, f);
+    const struct paste_product ascending = *p;
+    status = try_orders(p, *how, f);
+    if (status == BITCUT_OK && !p->survivors) *p = ascending;
+    return status;
 }
 
 enum bitcut_status paste_products(struct paste_product **to, size_t *count,
@@ -156,12 +176,15 @@ enum bitcut_status paste_products(struct paste_product **to, size_t *count,
                                   const struct progress *progress, struct fault *f)
 {
     struct paste_product *const p = calloc(paste->count + 1, sizeof *p);
+    const struct attempt how = { .order = { 1, 1 },
+                               .threads = threads_for(threads, PASTE_ROWS_MAX),
+                               .progress = progress };
     enum bitcut_status status = BITCUT_OK;
     size_t products;
     if (!p) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     collect(p, &products, paste);
     for (size_t i = 0; i < products && status == BITCUT_OK; i++)
-        status = try_product(&p[i], threads_for(threads, PASTE_ROWS_MAX), progress, f);
+        status = try_product(&p[i], &how, f);
     if (status != BITCUT_OK) return free(p), status;
     *to = p;
     *count = products;

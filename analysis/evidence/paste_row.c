@@ -171,28 +171,61 @@ static uint64_t finish(uint64_t sum, const struct paste_line *x,
                : d;
 }
 
+/* Output (i, j). */
+static uint64_t output(const struct paste_line *x, const struct paste_operands *o,
+                       const struct read_operands *r, const struct bitcut_unit *u,
+                       size_t i, size_t j, int place)
+{
+    const size_t step = (size_t)u->k;
+    const uint64_t *const bias = o->bias ? o->bias + j : NULL;
+    uint64_t sum = bias && place == BIAS_FIRST ? convert(u->c, x->a, *bias)
+                                               : format_zero(u->c, false);
+    for (size_t s = 0; s < r->steps; s++) {
+        const size_t k = s * step, block = r->blocks ? k / x->scale_block : 0;
+        sum = unit_dot(u, (struct lane){ r->a + i * r->k + k, r->scale_a + block },
+                       (struct lane){ r->b + j * r->k + k, r->scale_b + block }, sum);
+    }
+    return finish(sum, x, u, bias, place);
+}
+
 enum bitcut_status paste_compute(uint64_t *d, const struct paste_line *x,
                                  const struct paste_operands *o,
                                  const struct paste_row *row, struct paste_k order,
                                  int place, struct fault *f)
 {
-    const struct bitcut_unit *const u = row->unit;
-    const size_t step = (size_t)u->k;
     struct read_operands r = { .k = 0 };
     const enum bitcut_status status = operands_read(&r, x, o, row, order, f);
     if (status != BITCUT_OK) return status;
     for (size_t i = 0; i < o->rows; i++)
-        for (size_t j = 0; j < o->cols; j++) {
-            const uint64_t *const bias = o->bias ? o->bias + j : NULL;
-            uint64_t sum = bias && place == BIAS_FIRST ? convert(u->c, x->a, *bias)
-                                                       : format_zero(u->c, false);
-            for (size_t s = 0; s < r.steps; s++) {
-                const size_t k = s * step, block = r.blocks ? k / x->scale_block : 0;
-                sum = unit_dot(u, (struct lane){ r.a + i * r.k + k, r.scale_a + block },
-                               (struct lane){ r.b + j * r.k + k, r.scale_b + block }, sum);
-            }
-            d[i * o->cols + j] = finish(sum, x, u, bias, place);
-        }
+        for (size_t j = 0; j < o->cols; j++)
+            d[i * o->cols + j] = output(x, o, &r, row->unit, i, j, place);
+    operands_clear(&r);
+    return BITCUT_OK;
+}
+
+/* The position of the result of a group that a line has. */
+static size_t word_row(size_t group, const struct paste_operands *o)
+{
+    return 9 * group % o->rows;
+}
+
+static size_t word_col(size_t group, const struct paste_operands *o)
+{
+    return (11 * group + 5) % o->cols;
+}
+
+enum bitcut_status paste_screen(bool *same, const struct paste_line *x,
+                                const struct paste_operands *o,
+                                const struct paste_row *row, struct paste_k order,
+                                struct fault *f)
+{
+    struct read_operands r = { .k = 0 };
+    const enum bitcut_status status = operands_read(&r, x, o, row, order, f);
+    if (status != BITCUT_OK) return status;
+    *same = true;
+    for (size_t g = 0; g < PASTE_GROUPS && *same; g++)
+        *same = output(x, o, &r, row->unit, word_row(g, o), word_col(g, o), BIAS_LAST) ==
+                x->word[g];
     operands_clear(&r);
     return BITCUT_OK;
 }
@@ -221,7 +254,7 @@ void paste_digest(struct paste_line *x, const uint64_t *d, const struct paste_op
 {
     for (size_t g = 0; g < PASTE_GROUPS; g++) {
         x->digest[g] = group_digest(x, d, o, g);
-        x->word[g] = d[9 * g % o->rows * o->cols + (11 * g + 5) % o->cols];
+        x->word[g] = d[word_row(g, o) * o->cols + word_col(g, o)];
     }
 }
 
