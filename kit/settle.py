@@ -262,6 +262,11 @@ def scales(x, stream):
                 -int(most), int(most))
 
 
+def bias(x):
+    """A bias for each column."""
+    return flat(x, x["a"], x["seed"], (6, 7, 8), 1, x["n"], 0, 8)
+
+
 # --- tensors ------------------------------------------------------------------------------
 
 def tensor(codes, name, device):
@@ -302,8 +307,7 @@ def multiply(x, a, b, device):
 
 
 def linear(x, a, b, device):
-    codes = flat(x, x["a"], x["seed"], (6, 7, 8), 1, x["n"], 0, 8)
-    return F.linear(a, b.t(), tensor(codes, x["a"], device)[0])
+    return F.linear(a, b.t(), tensor(bias(x), x["a"], device)[0])
 
 
 def scaled(x, a, b, device):

@@ -64,6 +64,7 @@ settled_here() {
     for file in here.txt "$paste"; do
         sed 's/ \(g0\|no\)=.*//; s/ sum=.*//; 1d' $file
     done | sort | uniq -c | awk '$1 != 2'
+    "$python" "$source/tests/paste_inputs.py" "$source/kit" | diff - "$source/data/pastes/inputs.txt"
     bitcut replay here.txt --json > out 2> err
     [ $? -le 1 ] || cat err
     grep -q '"product":"f64","line":null,"lines":1,.*"groups":8,' out || echo "no line of f64"

@@ -249,6 +249,47 @@ START_TEST(work_is_limited)
 }
 END_TEST
 
+/* --- inputs ----------------------------------------------------------------------- */
+
+/* Append the start of the SHA-256 of encodings, eight bytes each. */
+static void add_digest(char *text, const uint64_t *code, size_t count)
+{
+    char digest[SHA256_TEXT];
+    unsigned char *const bytes = calloc(count, 8);
+    for (size_t i = 0; i < 8 * count; i++)
+        bytes[i] = (unsigned char)(code[i / 8] >> 8 * (i % 8));
+    sha256_of(digest, bytes, 8 * count);
+    sprintf(text + strlen(text), " %.16s", digest);
+    free(bytes);
+}
+
+/* What settle.py makes (tests/paste_inputs.py) is made here. */
+START_TEST(inputs_are_those_of_the_program)
+{
+    char *const text = text_of("zen4.txt"), *const all = text_of("inputs.txt");
+    struct paste p = read_text(text);
+    const char *line = all;
+    for (size_t i = 0; i < p.count; i++, line = strchr(line, '\n') + 1) {
+        struct paste_operands o;
+        char own[200];
+        ck_assert_int_eq(paste_operands_make(&o, &p.at[i], NULL), BITCUT_OK);
+        sprintf(own, "%zu", i + 1);
+        add_digest(own, o.a, o.rows * o.k);
+        add_digest(own, o.b, o.cols * o.k);
+        if (o.blocks) add_digest(own, o.scale_a, o.blocks);
+        if (o.blocks) add_digest(own, o.scale_b, o.blocks);
+        if (o.bias) add_digest(own, o.bias, o.cols);
+        ck_assert_msg(strcspn(line, "\n") == strlen(own) && !memcmp(line, own, strlen(own)),
+                      "%s\n%.*s", own, (int)strcspn(line, "\n"), line);
+        paste_operands_clear(&o);
+    }
+    ck_assert_str_eq(line, "");
+    paste_clear(&p);
+    free(all);
+    free(text);
+}
+END_TEST
+
 /* --- rows ------------------------------------------------------------------------- */
 
 /* Whether the line is short and of one product, whether or not it ran. */
@@ -451,4 +492,4 @@ END_TEST
 
 TEST_MAIN("paste", written_as_read, mangled_text_is_read, every_change_is_noticed,
           lost_lines_are_noticed, wrong_values_are_refused, work_is_limited,
-          every_row_leads_to_itself, lines_distinguish_rows, recorded_pastes)
+          inputs_are_those_of_the_program, every_row_leads_to_itself, lines_distinguish_rows, recorded_pastes)
