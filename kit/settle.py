@@ -65,10 +65,11 @@ RANGES = {
     "s8": "-128:127:-128:127:0:0",
 }
 TINY = {
-    "f32": "-126:-90:-20:0:-120:24",
-    "tf32": "-126:-90:-20:0:-120:24",
-    "bf16": "-126:-90:-20:0:-120:24",
-    "f16": "-14:10:-10:4:-8:20",
+    "f32": "-126:-90:-30:0:-120:36",
+    "tf32": "-126:-90:-30:0:-120:36",
+    "bf16": "-126:-90:-30:0:-120:36",
+    "f16": "-14:10:-14:4:-8:20",
+    "e4m3": "-6:7:-6:7:0:12",
 }
 FLAT = "-3:0:-3:0:0:0"
 
@@ -84,7 +85,7 @@ def line(op, a, d, k, inputs="terms", b=None, m=64, n=64, **flags):
         if a != b:  # the range of B lies in that of A, so that products can cancel
             eb[2] = str(max(int(ea[2]), int(eb[2])))
             eb[3] = str(min(int(ea[3]), int(eb[3])))
-            ea[4], ea[5] = "8", "24"
+            ea[4:] = ["12", "26"] if a.startswith("e4m3") else ["8", "24"]
         e = ":".join(ea[:2] + eb[2:4] + ea[4:])
     return dict(op=op, a=a, b=b, d=d, m=m, n=n, k=k, inputs=inputs, e=e, **flags)
 
@@ -95,11 +96,14 @@ def lines():
     for a in ("f16", "bf16"):
         rows += [line("mm", a, d, k) for k in (16, 64) for d in (a, "f32")]
         rows += [line("mm", a, d, 32, "tiny") for d in (a, "f32")]
-        rows += [line("mm", a, a, 16, "edge"), line("linear", a, a, 64)]
+        rows += [line("mm", a, d, 16, "edge") for d in (a, "f32")]
+        rows += [line("linear", a, a, 64)]
     rows += [line("mm", "f16", "f16", k, acc="f16") for k in (16, 64)]
     rows += [line("mm", "f16", "f16", 32, "tiny", acc="f16")]
+    rows += [line("mm", "f16", "f16", 16, "edge", acc="f16")]
     rows += [line("mm", "tf32", "f32", k, math="tf32") for k in (8, 64)]
     rows += [line("mm", "tf32", "f32", 32, "tiny", math="tf32")]
+    rows += [line("mm", "tf32", "f32", 16, "edge", math="tf32")]
     rows += [line("mm", "f32", "f32", 16, "ties", math="tf32")]
     rows += [line("mm", "f32", "f32", k) for k in (8, 64)]
     rows += [line("mm", "f32", "f32", 32, "tiny"), line("mm", "f64", "f64", 32)]
@@ -107,10 +111,11 @@ def lines():
         rows += [line("scaled", a, d, k, b=b, fast=1)
                  for k, d in ((32, "f32"), (64, "f32"), (64, "bf16"))]
         rows += [line("scaled", a + "fnuz", "bf16", 64, b=b + "fnuz", fast=1)]
+    rows += [line("scaled", "e4m3", "f32", 32, "tiny", fast=1)]
     rows += [line("scaled", "e4m3fnuz", "f32", 64, fast=1)]
     rows += [line("scaled", "e4m3", "bf16", 64, fast=0)]
     rows += [line("scaled", a, d, 128, scale=scale) for d in ("f32", "bf16")
-             for a, scale in (("e4m3", "ue8m0:32:8"), ("e2m1", "ue4m3:16:4"),
+             for a, scale in (("e4m3", "ue8m0:32:8"), ("e2m1", "ue4m3:16:6"),
                               ("e2m1", "ue8m0:32:12"))]
     for x in rows[-6:]:  # inputs for which mxf4 and mxf8f6f4 differ
         x["seed"] = 68
@@ -222,6 +227,8 @@ def terms(x):
         paired, torch.where(cancels, top - (choice >> 8) % (wide // 2 + 1),
                             top - wide + (choice >> 8) % (wide // 8 + 1)),
         top - (choice >> 8) % (wide + 1))
+    deep = (group == 1) & (x["inputs"] == "tiny") & (at >= 0)
+    wish = torch.where(deep, wish - 3 * span // 4, wish)
     e1, e2 = eb[0][at + 0 * i], eb[0][torch.where(cancels, other, at + 0 * i)]
     exponent = torch.max(wish, torch.max(e1, e2) + alow)
     exponent = torch.min(exponent, torch.min(e1, e2) + ahigh)
@@ -230,7 +237,8 @@ def terms(x):
     a.sign = a.sign ^ (cancels & (first != at)).long()
     a.zero = ((group % 2 == 1) & (group < 4)
               & ((hashed(seed, 5, i, at) >> 1) % 16 == 0)).long()
-    a.zero = torch.where(paired & ~cancels & (exponent > wish), 0 * a.zero + 1, a.zero)
+    small = (paired & ~cancels) | deep
+    a.zero = torch.where(small & (exponent > wish), 0 * a.zero + 1, a.zero)
     if x["inputs"] == "ties":
         a.fraction = tied(a.fraction, i + 0 * at)
         b.fraction = tied(b.fraction, j + 0 * at)
@@ -243,6 +251,10 @@ def terms(x):
         a.infinite = (((group == 0) & (at == 1)) | ((group == 1) & (at < 2))).long()
         a.zero = a.zero * (1 - a.infinite)
         a.sign = torch.where((group == 1) & (at < 2), at + 0 * i, a.sign)
+        large = ((group == 5) | (group == 6)) & (at < 4)
+        a.zero = torch.where(large, 0 * a.zero, a.zero)
+        a.exponent = torch.where(large, 0 * a.exponent + FORMATS[x["a"]][3], a.exponent)
+        a.sign = torch.where(large, at % 2 * (group == 6), a.sign)
     return a.codes(x["a"]), b.codes(x["b"])
 
 

@@ -37,10 +37,10 @@ refused() {
 }
 
 changes_noticed() {
-    sed '10s/w3=\(.*\)[0-9a-e] w4/w3=\1f w4/' "$paste" > changed
-    refused 'settle:9: its checksum differs: a character was changed$'
-    sed 10d "$paste" > changed
-    refused 'settle:9: the line is missing$'
+    sed '11s/w3=\(.*\)[0-9a-e] w4/w3=\1f w4/' "$paste" > changed
+    refused 'settle:10: its checksum differs: a character was changed$'
+    sed 11d "$paste" > changed
+    refused 'settle:10: the line is missing$'
     sed '$d' "$paste" > changed
     refused 'settle:end: the line is missing$'
     sed 1d "$paste" > changed

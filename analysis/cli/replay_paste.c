@@ -2,7 +2,7 @@
 #include "analysis/cli/replay_paste.h"
 
 #include "analysis/cli/paste_search.h"
-#include "analysis/evidence/paste_product.h"
+#include "analysis/evidence/paste_mutant.h"
 #include "lib/base/text.h"
 #include "lib/io/stream.h"
 
@@ -90,13 +90,17 @@ static void describe_survivors(char text[TEXT_MAX], const struct survivors *s,
 }
 
 static void describe_verdict(char text[TEXT_MAX], const struct survivors *s,
-                             const struct paste_product *p)
+                             const struct paste_mutants *m, const struct paste_product *p)
 {
     const struct paste_trial *const near = nearest(p);
     if (!p->decides) snprintf(text, TEXT_MAX, "not run on this device");
     else if (s->first) describe_survivors(text, s, p);
     else if (!near) snprintf(text, TEXT_MAX, "new: the table has no row for it");
-    else {
+    else if (m->count) {
+        *text = 0;
+        text_add(text, TEXT_MAX, "new: no row gives all, but %s does%s", m->text[0],
+                 m->count > 1 ? ", and other rows one step from a row" : "");
+    } else {
         snprintf(text, TEXT_MAX, "new: no row gives all; %zu of %zu groups are given by ",
                  near->agreeing, p->groups);
         char name[TEXT_MAX];
@@ -112,24 +116,32 @@ struct total {
     size_t lines, missing, given, unknown, recorded;
 };
 
+static json_t *mutants_json(const struct paste_mutants *m)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < m->count; i++)
+        json_array_append_new(list, json_string(m->text[i]));
+    return list;
+}
+
 static void emit_product(struct context *x, struct total *t, const struct paste_product *p,
-                         const struct survivors *s)
+                         const struct survivors *s, const struct paste_mutants *m)
 {
     char verdict[TEXT_MAX];
     const struct paste_trial *const near = nearest(p);
-    describe_verdict(verdict, s, p);
+    describe_verdict(verdict, s, m, p);
     t->lines += p->lines;
     t->missing += p->missing;
     *(s->first ? &t->given : &t->unknown) += p->decides;
     emit_row(&x->emitter,
-             json_pack("{s:s, s:n, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o}", "product",
+             json_pack("{s:s, s:n, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "product",
                        p->name, "line", "lines", (json_int_t)p->decides, "missing",
                        (json_int_t)p->missing, "refuted", (json_int_t)(p->trials - s->count),
                        "survivors", (json_int_t)s->count, "distinct",
                        (json_int_t)s->distinct, "agreeing",
                        (json_int_t)(near ? near->agreeing : 0), "groups",
                        (json_int_t)p->groups, "verdict", verdict, "units",
-                       json_incref(s->names)));
+                       json_incref(s->names), "mutants", mutants_json(m)));
 }
 
 static void emit_line(struct context *x, const struct paste_product *p,
@@ -139,11 +151,11 @@ static void emit_line(struct context *x, const struct paste_product *p,
     describe_line(text, sizeof text, line);
     text_add(text, sizeof text, ": %s", verdict);
     emit_row(&x->emitter,
-             json_pack("{s:s, s:I, s:I, s:I, s:n, s:n, s:n, s:n, s:I, s:s, s:[]}",
+             json_pack("{s:s, s:I, s:I, s:I, s:n, s:n, s:n, s:n, s:I, s:s, s:[], s:[]}",
                        "product", p->name, "line", (json_int_t)line->number, "lines",
                        (json_int_t)1, "missing", (json_int_t)0, "refuted", "survivors",
                        "distinct", "agreeing", "groups", (json_int_t)PASTE_GROUPS,
-                       "verdict", text, "units"));
+                       "verdict", text, "units", "mutants"));
 }
 
 /* --- lines that do not decide ----------------------------------------------------- */
@@ -181,8 +193,9 @@ static enum bitcut_status report_product(struct context *x, struct total *t,
 {
     struct survivors s = survivors_of(p);
     const struct paste_row *const row = s.first ? &s.first->row : NULL;
-    enum bitcut_status status = BITCUT_OK;
-    emit_product(x, t, p, &s);
+    static struct paste_mutants mutants;
+    enum bitcut_status status = paste_mutants_find(&mutants, p, &x->progress, f);
+    if (status == BITCUT_OK) emit_product(x, t, p, &s, &mutants);
     for (size_t i = 0; i < p->lines && status == BITCUT_OK; i++) {
         const struct paste_line *const line = p->line[i];
         char text[TEXT_MAX];

@@ -86,7 +86,7 @@ static int exponent_b(const struct paste_line *x, size_t k)
 /* A product of row i, and the one that it may cancel. */
 struct product {
     int group;
-    bool paired, cancels;
+    bool paired, cancels, deep; /* deep: far below the others; only of "tiny" */
     size_t first, other; /* the smaller k of the pair, and the other k than this one */
 };
 
@@ -94,7 +94,9 @@ static struct product product_at(const struct paste_line *x, size_t i, size_t k)
 {
     const int group = (int)(i % 8);
     const bool zero_sum = group == 3 && x->inputs == PASTE_EDGE;
-    struct product p = { .group = group, .paired = group >= 4 || zero_sum };
+    struct product p = { .group = group,
+                         .paired = group >= 4 || zero_sum,
+                         .deep = group == 1 && x->inputs == PASTE_TINY };
     size_t log2_k = 0;
     while (x->k >> (log2_k + 1)) log2_k++;
     const size_t bit = zero_sum ? 1 : (size_t)1 << i / 8 % log2_k;
@@ -118,19 +120,24 @@ static int exponent_of(bool *raised, const struct paste_line *x, const struct pr
     const int down = (int)((choice >> 8) % (uint32_t)(within + 1));
     int exponent = p->paired && !p->cancels ? e[RANGE_TOP] - wide + down
                                             : e[RANGE_TOP] - down;
+    if (p->deep) exponent -= 3 * e[RANGE_SPAN] / 4;
     *raised = exponent < least;
     if (*raised) exponent = least;
     return (exponent > most ? most : exponent) - mine;
 }
 
-/* Infinities and zeros of the inputs "edge". */
-static void set_edge(struct element *to, int group, size_t k)
+/* Infinities, zeros and the largest exponents of the inputs "edge". */
+static void set_edge(struct element *to, const struct bitcut_format *f, int group, size_t k)
 {
     if (group == 2 || (group == 3 && k > 1)) to->kind = ELEMENT_ZERO;
     else if (group == 3) to->kind = ELEMENT_NORMAL;
     if (group == 2) to->negative = true;
     if ((group == 0 && k == 1) || (group == 1 && k < 2)) to->kind = ELEMENT_INF;
     if (group == 1 && k < 2) to->negative = k;
+    if ((group != 5 && group != 6) || k > 3) return;
+    to->kind = ELEMENT_NORMAL;
+    to->exponent = f->bias;
+    to->negative = group == 6 && k % 2;
 }
 
 /* A fraction halfway between two of tf32, in odd rows of bf16. */
@@ -151,9 +158,9 @@ static uint64_t term_a(const struct paste_line *x, size_t i, size_t k)
     if (x->inputs == PASTE_TIES) to.fraction = tied(to.fraction, i);
     if ((p.group == 1 || p.group == 3) && (hashed(x->seed, 5, i, k) >> 1) % 16 == 0)
         to.kind = ELEMENT_ZERO;
-    else if (p.paired && !p.cancels && raised) to.kind = ELEMENT_ZERO;
+    else if (((p.paired && !p.cancels) || p.deep) && raised) to.kind = ELEMENT_ZERO;
     else if (x->inputs == PASTE_TINY && p.group / 2 == 1) to.kind = ELEMENT_SUBNORMAL;
-    if (x->inputs == PASTE_EDGE) set_edge(&to, p.group, k);
+    if (x->inputs == PASTE_EDGE) set_edge(&to, x->a, p.group, k);
     return encode(x->a, to);
 }
 
