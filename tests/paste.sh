@@ -22,6 +22,17 @@ recorded() {
     tail -n 1 out | grep -q '"device":"cpu","name":"AMD_EPYC"' || tail -n 1 out
 }
 
+# Everything that PyTorch computed on an H200 is given by rows of Hopper, or by chains.
+hopper() {
+    run 0 replay "$source/data/pastes/h200.txt" --json
+    tail -n 1 out | grep -q '"name":"NVIDIA_H200",.*"missing":10,"given":53,"unknown":0,"recorded":1' ||
+        tail -n 1 out
+    grep -q '"product":"tf32","line":null,.*some lines have slices of 4 or 32 k"' out ||
+        echo "slices of tf32"
+    grep -q '"product":"f32","line":null,.*k is filled up with zeros to a tile"' out ||
+        echo "zeros behind k"
+}
+
 # Any number of threads gives the same answer.
 same_by_threads() {
     bitcut replay "$paste" --json --threads 1 > one
@@ -79,6 +90,7 @@ program_refuses() {
 }
 
 ok_if_empty "a recorded paste leads to its unit" "$(recorded)"
+ok_if_empty "the paste of an H200 leads to Hopper" "$(hopper)"
 ok_if_empty "any number of threads" "$(same_by_threads)"
 ok_if_empty "a paste that was changed is refused" "$(changes_noticed)"
 for python in python3 /usr/bin/python3; do

@@ -76,8 +76,21 @@ static const struct paste_trial *nearest(const struct paste_product *p)
     return best;
 }
 
-static void describe_survivors(char text[TEXT_MAX], const struct survivors *s,
-                               const struct paste_product *p)
+static void describe_order(char text[TEXT_MAX], const struct paste_trial *t)
+{
+    const char *join = "; some lines have slices of ";
+    for (unsigned length = 1; length <= t->slices; length *= 2)
+        if (t->slices & length) {
+            text_add(text, TEXT_MAX, "%s%u", join, length);
+            join = " or ";
+        }
+    if (t->slices) text_add(text, TEXT_MAX, " k");
+    if (t->filled) text_add(text, TEXT_MAX, "; k is filled up with zeros to a tile");
+    if (t->lanes.lanes > 1)
+        text_add(text, TEXT_MAX, "; k in %d lanes of %d", t->lanes.lanes, t->lanes.each);
+}
+
+static void describe_survivors(char text[TEXT_MAX], const struct survivors *s)
 {
     describe_row(text, &s->first->row);
     if (s->count > 1)
@@ -85,8 +98,7 @@ static void describe_survivors(char text[TEXT_MAX], const struct survivors *s,
                  s->distinct > 1 ? " and %zu more, which these lines do not distinguish"
                                  : " and %zu more, which compute the same",
                  s->count - 1);
-    if (p->order.lanes > 1)
-        text_add(text, TEXT_MAX, "; k in %d lanes of %d", p->order.lanes, p->order.each);
+    describe_order(text, s->first);
 }
 
 static void describe_verdict(char text[TEXT_MAX], const struct survivors *s,
@@ -94,7 +106,7 @@ static void describe_verdict(char text[TEXT_MAX], const struct survivors *s,
 {
     const struct paste_trial *const near = nearest(p);
     if (!p->decides) snprintf(text, TEXT_MAX, "not run on this device");
-    else if (s->first) describe_survivors(text, s, p);
+    else if (s->first) describe_survivors(text, s);
     else if (!near) snprintf(text, TEXT_MAX, "new: the table has no row for it");
     else if (m->count) {
         *text = 0;
@@ -162,7 +174,6 @@ static void emit_line(struct context *x, const struct paste_product *p,
 
 /* What gives such a line, or a line of a product that no row gives. */
 static enum bitcut_status explain_line(char text[TEXT_MAX], struct total *t,
-                                       const struct paste_product *p,
                                        const struct paste_line *line,
                                        const struct paste_row *row, struct context *x,
                                        struct fault *f)
@@ -176,7 +187,7 @@ static enum bitcut_status explain_line(char text[TEXT_MAX], struct total *t,
         return snprintf(text, TEXT_MAX, "recorded; no unit alone gives it"), BITCUT_OK;
     }
     if (line->op == PASTE_LINEAR && row && paste_is_short(line))
-        status = paste_bias_place(&place, line, row, p->order, f);
+        status = paste_bias_place(&place, line, row, f);
     else if (paste_search_takes(line))
         status = paste_search(&r, line, row ? row->unit : NULL, x->threads, &x->progress, f);
     if (status != BITCUT_OK) return status;
@@ -200,7 +211,7 @@ static enum bitcut_status report_product(struct context *x, struct total *t,
         const struct paste_line *const line = p->line[i];
         char text[TEXT_MAX];
         if (!line->ran || (row && paste_decides(line))) continue;
-        status = explain_line(text, t, p, line, row, x, f);
+        status = explain_line(text, t, line, row, x, f);
         if (status == BITCUT_OK) emit_line(x, p, line, text);
     }
     json_decref(s.names);

@@ -38,19 +38,17 @@ static struct lines *lines_make(const struct paste_product *p, struct fault *f)
     return NULL;
 }
 
-/* Whether a row gives all lines: first the eight results of each, then the others. */
+/* Whether a row gives all lines. */
 static enum bitcut_status gives_all(bool *all, const struct lines *x,
-                                    const struct paste_row *row, struct paste_k order)
+                                    const struct paste_row *row, bool any_order)
 {
     enum bitcut_status status = BITCUT_OK;
     *all = true;
-    for (size_t i = 0; i < x->count && *all && status == BITCUT_OK; i++)
-        status = paste_screen(all, x->line[i], &x->operands[i], row, order, NULL);
     for (size_t i = 0; i < x->count && *all && status == BITCUT_OK; i++) {
-        status = paste_compute(x->d, x->line[i], &x->operands[i], row, order, BIAS_LAST,
-                               NULL);
-        *all = status == BITCUT_OK &&
-               paste_agreeing(x->line[i], x->d, &x->operands[i]) == PASTE_GROUPS;
+        struct paste_k order;
+        status = paste_find_order(&order, x->d, x->line[i], &x->operands[i], row, any_order,
+                                  NULL);
+        *all = status == BITCUT_OK && order.lanes;
     }
     return status;
 }
@@ -69,7 +67,7 @@ static void add(struct paste_mutants *to, const struct paste_row *row,
 }
 
 static enum bitcut_status try_mutants(struct paste_mutants *to, const struct lines *x,
-                                      const struct paste_row *row, struct paste_k order)
+                                      const struct paste_row *row, bool any_order)
 {
     static _Thread_local struct mutant list[MUTANTS_MAX];
     const int count = mutants_list(list, row->unit);
@@ -78,7 +76,7 @@ static enum bitcut_status try_mutants(struct paste_mutants *to, const struct lin
         const struct paste_row mutant = { &list[i].unit, row->operands };
         bool all = false;
         if (list[i].proof) continue;
-        status = gives_all(&all, x, &mutant, order);
+        status = gives_all(&all, x, &mutant, any_order);
         if (all) add(to, row, &list[i]);
     }
     return status;
@@ -98,7 +96,7 @@ enum bitcut_status paste_mutants_find(struct paste_mutants *to,
         const struct paste_trial *const t = &p->trial[i];
         if (progress_stopped(progress)) status = BITCUT_UNSUPPORTED;
         else if (t->first == i && (!p->survivors || paste_survives(p, t)))
-            status = try_mutants(to, x, &t->row, p->order);
+            status = try_mutants(to, x, &t->row, p->any_order);
         done = p->survivors && paste_survives(p, t);
     }
     lines_clear(x);

@@ -37,7 +37,6 @@ static void add_line(struct paste_product *p, const struct paste_line *x)
     p->line[p->lines++] = x;
     p->decides += paste_decides(x);
     p->missing += !x->ran;
-    p->order = (struct paste_k){ 1, 1 };
 }
 
 static void collect(struct paste_product *p, size_t *count, const struct paste *paste)
@@ -58,29 +57,29 @@ bool paste_survives(const struct paste_product *p, const struct paste_trial *t)
 
 /* --- trying rows ------------------------------------------------------------------ */
 
-/* How rows are tried: with an order of k; `screened`: of rows that do not give all results
-   that a line has in words, no groups are counted. */
+/* How rows are tried. */
 struct attempt {
-    struct paste_k order;
-    bool screened;
+    bool any_order;
     int threads;
     const struct progress *progress;
 };
 
-/* Count the groups that a row gives of line `x`. */
-static enum bitcut_status try_row(struct paste_trial *t, const struct paste_line *x,
-                                  const struct paste_operands *o, const struct attempt *how)
+/* Count the groups that a row gives of line `x`: of one that has k ascending, or all if it
+   gives the line in some order. */
+static enum bitcut_status try_row(struct paste_trial *t, uint64_t *d,
+                                  const struct paste_line *x,
+                                  const struct paste_operands *o, bool any_order)
 {
-    bool same = true;
-    enum bitcut_status status = BITCUT_OK;
-    if (how->screened) status = paste_screen(&same, x, o, &t->row, how->order, NULL);
-    if (status != BITCUT_OK || !same) return status;
-    uint64_t *const d = memory_allocate(o->rows * o->cols, sizeof *d);
-    status = d ? paste_compute(d, x, o, &t->row, how->order, BIAS_LAST, NULL)
-               : BITCUT_NO_MEMORY;
-    if (status == BITCUT_OK) t->agreeing += (size_t)paste_agreeing(x, d, o);
-    free(d);
-    return status;
+    struct paste_k order = paste_orders[0];
+    const enum bitcut_status status =
+        any_order ? paste_find_order(&order, d, x, o, &t->row, true, NULL)
+                  : paste_compute(d, x, o, &t->row, order, BIAS_LAST, NULL);
+    if (status != BITCUT_OK || !order.lanes) return status;
+    t->agreeing += (size_t)(any_order ? PASTE_GROUPS : paste_agreeing(x, d, o));
+    if ((size_t)order.slice < x->k) t->slices |= (unsigned)order.slice;
+    else t->filled = true;
+    if (order.lanes > 1) t->lanes = order;
+    return BITCUT_OK;
 }
 
 /* The same for all rows of a product. */
@@ -94,24 +93,39 @@ static enum bitcut_status try_line(struct paste_product *p, const struct paste_l
 #pragma omp parallel for schedule(dynamic) num_threads(how->threads)
     for (size_t i = 0; i < p->trials; i++) {
         struct paste_trial *const t = &p->trial[i];
-        if (t->first != i || (how->screened && t->agreeing != p->groups)) continue;
-        if (try_row(t, x, &o, how) != BITCUT_OK) {
+        if (t->first != i || (how->any_order && t->agreeing != p->groups)) continue;
+        uint64_t *const d = memory_allocate(o.rows * o.cols, sizeof *d);
+        if (!d || try_row(t, d, x, &o, how->any_order) != BITCUT_OK) {
 #pragma omp atomic write
             full = true;
         }
+        free(d);
     }
     paste_operands_clear(&o);
-    for (size_t i = 0; i < p->trials; i++)
-        p->trial[i].agreeing = p->trial[p->trial[i].first].agreeing;
     p->groups += PASTE_GROUPS;
     return full ? fault_set(f, BITCUT_NO_MEMORY, "not enough memory") : BITCUT_OK;
+}
+
+/* Rows that compute the same have the result of the first of them. */
+static void copy_results(struct paste_product *p)
+{
+    p->survivors = 0;
+    for (size_t i = 0; i < p->trials; i++) {
+        struct paste_trial *const t = &p->trial[i];
+        const struct paste_trial *const first = &p->trial[t->first];
+        t->agreeing = first->agreeing;
+        t->slices = first->slices;
+        t->filled = first->filled;
+        t->lanes = first->lanes;
+        p->survivors += paste_survives(p, t);
+    }
 }
 
 static enum bitcut_status try_lines(struct paste_product *p, const struct attempt *how,
                                     struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
-    p->order = how->order;
+    p->any_order = how->any_order;
     p->groups = 0;
     for (size_t i = 0; i < p->trials; i++) p->trial[i].agreeing = 0;
     for (size_t i = 0; i < p->lines && status == BITCUT_OK; i++) {
@@ -119,22 +133,7 @@ static enum bitcut_status try_lines(struct paste_product *p, const struct attemp
             return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
         if (paste_decides(p->line[i])) status = try_line(p, p->line[i], how, f);
     }
-    p->survivors = 0;
-    for (size_t i = 0; i < p->trials; i++) p->survivors += paste_survives(p, &p->trial[i]);
-    return status;
-}
-
-/* Orders in which kernels load k: lanes that hold `each` consecutive k. */
-static enum bitcut_status try_orders(struct paste_product *p, struct attempt how,
-                                     struct fault *f)
-{
-    enum bitcut_status status = BITCUT_OK;
-    how.screened = true;
-    for (int lanes = 2; lanes <= 16 && !p->survivors && status == BITCUT_OK; lanes *= 2)
-        for (int each = 2; each <= 16 && !p->survivors && status == BITCUT_OK; each *= 2) {
-            how.order = (struct paste_k){ lanes, each };
-            status = try_lines(p, &how, f);
-        }
+    copy_results(p);
     return status;
 }
 
@@ -155,19 +154,22 @@ static size_t first_same(const struct paste_row *rows, size_t row,
     return first;
 }
 
-static enum bitcut_status try_product(struct paste_product *p, const struct attempt *how,
+static enum bitcut_status try_product(struct paste_product *p, struct attempt how,
                                       struct fault *f)
 {
     struct paste_row rows[PASTE_ROWS_MAX];
     if (!p->decides) return BITCUT_OK;
     p->trials = paste_rows(rows, p->line[0]);
     for (size_t i = 0; i < p->trials; i++)
-        p->trial[i] = (struct paste_trial){ .row = rows[i], .first = first_same(rows, i, p) };
-    enum bitcut_status status = try_lines(p, how, f);
+        p->trial[i] = (struct paste_trial){ .row = rows[i],
+                                            .first = first_same(rows, i, p),
+                                            .lanes = paste_orders[0] };
+    enum bitcut_status status = try_lines(p, &how, f);
     if (status != BITCUT_OK || p->survivors) return status;
     const struct paste_product ascending = *p;
-    status = try_orders(p, *how, f);
-    if (status == BITCUT_OK && !p->survivors) *p = ascending;
+    how.any_order = true;
+    status = try_lines(p, &how, f);
+    if (status == BITCUT_OK && !p->survivors) *p = ascending; /* for the nearest row */
     return status;
 }
 
@@ -176,15 +178,14 @@ enum bitcut_status paste_products(struct paste_product **to, size_t *count,
                                   const struct progress *progress, struct fault *f)
 {
     struct paste_product *const p = calloc(paste->count + 1, sizeof *p);
-    const struct attempt how = { .order = { 1, 1 },
-                               .threads = threads_for(threads, PASTE_ROWS_MAX),
-                               .progress = progress };
+    const struct attempt how = { .threads = threads_for(threads, PASTE_ROWS_MAX),
+                                 .progress = progress };
     enum bitcut_status status = BITCUT_OK;
     size_t products;
     if (!p) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     collect(p, &products, paste);
     for (size_t i = 0; i < products && status == BITCUT_OK; i++)
-        status = try_product(&p[i], &how, f);
+        status = try_product(&p[i], how, f);
     if (status != BITCUT_OK) return free(p), status;
     *to = p;
     *count = products;
@@ -192,18 +193,21 @@ enum bitcut_status paste_products(struct paste_product **to, size_t *count,
 }
 
 enum bitcut_status paste_bias_place(int *place, const struct paste_line *x,
-                                    const struct paste_row *row, struct paste_k order,
-                                    struct fault *f)
+                                    const struct paste_row *row, struct fault *f)
 {
     struct paste_operands o;
     enum bitcut_status status = paste_operands_make(&o, x, f);
+    bool given = false;
+    *place = BIAS_PLACES;
     if (status != BITCUT_OK) return status;
     uint64_t *const d = memory_allocate(o.rows * o.cols, sizeof *d);
     if (!d) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
-    for (*place = 0; status == BITCUT_OK && *place < BIAS_PLACES; ++*place) {
-        status = paste_compute(d, x, &o, row, order, *place, f);
-        if (status == BITCUT_OK && paste_agreeing(x, d, &o) == PASTE_GROUPS) break;
-    }
+    for (const struct paste_k *k = paste_orders; k->lanes && !given; k++)
+        for (int i = 0; i < BIAS_PLACES && !given && status == BITCUT_OK; i++) {
+            status = paste_compute(d, x, &o, row, *k, i, f);
+            given = status == BITCUT_OK && paste_agreeing(x, d, &o) == PASTE_GROUPS;
+            if (given) *place = i;
+        }
     free(d);
     paste_operands_clear(&o);
     return status;

@@ -14,6 +14,10 @@ struct paste_trial {
     struct paste_row row;
     size_t agreeing;
     size_t first; /* the first row of the product that computes the same by its fields */
+    unsigned slices; /* the lengths of slices in its orders, a sum of powers of two; 0:
+                        one accumulator in all lines */
+    bool filled;          /* some line needs k to be filled up with +0 to a tile */
+    struct paste_k lanes; /* the last of its orders with several lanes, else ascending */
 };
 
 /* The lines whose formats, accumulator and block scales are equal. */
@@ -26,7 +30,7 @@ struct paste_product {
     size_t missing; /* lines that did not run */
     struct paste_trial trial[PASTE_ROWS_MAX];
     size_t trials, survivors;
-    struct paste_k order; /* the order of k of the survivors, or the ascending one */
+    bool any_order; /* survivors have other orders than the ascending one */
 };
 
 /* Whether a line decides which rows survive. */
@@ -36,17 +40,16 @@ bool paste_decides(const struct paste_line *x);
 bool paste_survives(const struct paste_product *p, const struct paste_trial *t);
 
 /* The products of a paste, which the caller frees, in the order of their first lines, and
-   their rows: with k ascending; if no row gives all lines, with other orders in which
-   kernels read k, until some row does.  The result does not depend on threads.
+   their rows: with k ascending in one accumulator; if no row gives all lines, with any of
+   `paste_orders` in each line.  The result does not depend on threads.
    Returns BITCUT_UNSUPPORTED if asked to stop; BITCUT_NO_MEMORY. */
 enum bitcut_status paste_products(struct paste_product **to, size_t *count,
                                   const struct paste *p, int threads,
                                   const struct progress *progress, struct fault *f);
 
-/* The place of the bias with which the row gives a line with a bias; BIAS_PLACES: none.
-   BITCUT_NO_MEMORY is the only failure. */
+/* The place of the bias with which the row gives a line with a bias, in one of the orders;
+   BIAS_PLACES: none.  BITCUT_NO_MEMORY is the only failure. */
 enum bitcut_status paste_bias_place(int *place, const struct paste_line *x,
-                                    const struct paste_row *row, struct paste_k order,
-                                    struct fault *f);
+                                    const struct paste_row *row, struct fault *f);
 
 #endif

@@ -30,7 +30,7 @@ static void run(const struct paste_line *x)
     const size_t count = paste_rows(rows, x);
     uint64_t *const d = calloc(o.rows * o.cols, sizeof *d);
     if (count && d) {
-        must(paste_compute(d, x, &o, &rows[x->seed % count], (struct paste_k){ 2, 4 },
+        must(paste_compute(d, x, &o, &rows[x->seed % count], paste_orders[x->seed % 21],
                            (int)(x->seed % BIAS_PLACES), NULL) == BITCUT_OK);
         must(paste_agreeing(x, d, &o) <= PASTE_GROUPS);
     }
