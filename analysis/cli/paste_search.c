@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* How many hypotheses are tried on one unit, and on all, so that all lines of a paste take
-   seconds. */
+/* How many hypotheses are tried on one unit, and on all, so that all lines of a paste
+   take seconds. */
 enum { TRIED_ON_ONE = 2000, TRIED_ON_ALL = 400 };
 
 struct asked {
@@ -29,8 +29,8 @@ static double agreement(const uint32_t *d, const void *context)
     uint64_t *const own = memory_allocate(count, sizeof *own);
     if (!own) return 0;
     for (size_t i = 0; i < count; i++)
-        own[i] = bitcut_format_convert(q->x->d, &roundings[ROUND_RN], &formats[FORMAT_F32],
-                                       d[i]);
+        own[i] = bitcut_format_convert(q->x->d, &roundings[ROUND_RN],
+                                       &formats[FORMAT_F32], d[i]);
     const double part = paste_agreeing(q->x, own, q->o) / (double)PASTE_GROUPS;
     free(own);
     return part;
@@ -46,8 +46,9 @@ static enum bitcut_status widen(struct matrix *to, const uint64_t *from, size_t 
     for (size_t i = 0; status == BITCUT_OK && i < rows; i++)
         for (size_t j = 0; j < cols; j++)
             to->at[transposed ? j * rows + i : i * cols + j] =
-                (uint32_t)bitcut_format_convert(&formats[FORMAT_F32], &roundings[ROUND_RN],
-                                                format, from[i * cols + j]);
+                (uint32_t)bitcut_format_convert(&formats[FORMAT_F32],
+                                                &roundings[ROUND_RN], format,
+                                                from[i * cols + j]);
     return status;
 }
 

@@ -136,8 +136,9 @@ static json_t *mutants_json(const struct paste_mutants *m)
     return list;
 }
 
-static void emit_product(struct context *x, struct total *t, const struct paste_product *p,
-                         const struct survivors *s, const struct paste_mutants *m)
+static void emit_product(struct context *x, struct total *t,
+                         const struct paste_product *p, const struct survivors *s,
+                         const struct paste_mutants *m)
 {
     char verdict[TEXT_MAX];
     const struct paste_trial *const near = nearest(p);
@@ -146,12 +147,12 @@ static void emit_product(struct context *x, struct total *t, const struct paste_
     t->missing += p->missing;
     *(s->first ? &t->given : &t->unknown) += p->decides;
     emit_row(&x->emitter,
-             json_pack("{s:s, s:n, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "product",
-                       p->name, "line", "lines", (json_int_t)p->decides, "missing",
-                       (json_int_t)p->missing, "refuted", (json_int_t)(p->trials - s->count),
-                       "survivors", (json_int_t)s->count, "distinct",
-                       (json_int_t)s->distinct, "agreeing",
-                       (json_int_t)(near ? near->agreeing : 0), "groups",
+             json_pack("{s:s, s:n, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o}",
+                       "product", p->name, "line", "lines", (json_int_t)p->decides,
+                       "missing", (json_int_t)p->missing, "refuted",
+                       (json_int_t)(p->trials - s->count), "survivors",
+                       (json_int_t)s->count, "distinct", (json_int_t)s->distinct,
+                       "agreeing", (json_int_t)(near ? near->agreeing : 0), "groups",
                        (json_int_t)p->groups, "verdict", verdict, "units",
                        json_incref(s->names), "mutants", mutants_json(m)));
 }
@@ -189,12 +190,14 @@ static enum bitcut_status explain_line(char text[TEXT_MAX], struct total *t,
     if (line->op == PASTE_LINEAR && row && paste_is_short(line))
         status = paste_bias_place(&place, line, row, f);
     else if (paste_search_takes(line))
-        status = paste_search(&r, line, row ? row->unit : NULL, x->threads, &x->progress, f);
+        status =
+            paste_search(&r, line, row ? row->unit : NULL, x->threads, &x->progress, f);
     if (status != BITCUT_OK) return status;
     if (place < BIAS_PLACES) snprintf(text, TEXT_MAX, "%s", paste_bias_places[place]);
     else if (r.found) *text = 0, text_add(text, TEXT_MAX, "%s", r.name);
     else snprintf(text, TEXT_MAX, "new: nothing that was tried gives it");
-    if (!paste_decides(line)) *(place < BIAS_PLACES || r.found ? &t->given : &t->unknown) += 1;
+    if (!paste_decides(line))
+        *(place < BIAS_PLACES || r.found ? &t->given : &t->unknown) += 1;
     else if (r.found) t->given++, t->unknown--;
     return BITCUT_OK;
 }
@@ -226,17 +229,18 @@ static void emit_device(struct context *x, const struct paste *p, const struct t
                 json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I}",
                           "device", p->device, "name", p->name, "architecture", p->arch,
                           "machine", p->machine, "torch", p->torch, "runtime", p->runtime,
-                          "lines", (json_int_t)t->lines, "missing", (json_int_t)t->missing,
-                          "given", (json_int_t)t->given, "unknown", (json_int_t)t->unknown,
-                          "recorded", (json_int_t)t->recorded));
+                          "lines", (json_int_t)t->lines, "missing",
+                          (json_int_t)t->missing, "given", (json_int_t)t->given,
+                          "unknown", (json_int_t)t->unknown, "recorded",
+                          (json_int_t)t->recorded));
 }
 
 static int report(struct context *x, const struct paste *paste, const char *path)
 {
     static const struct emit_column columns[] = {
-        { "product", "product", 0, NULL },     { "lines", "lines", 0, NULL },
-        { "refuted", "refuted", 0, NULL },     { "survivors", "survive", 0, NULL },
-        { "verdict", "verdict", 0, NULL },     { NULL },
+        { "product", "product", 0, NULL }, { "lines", "lines", 0, NULL },
+        { "refuted", "refuted", 0, NULL }, { "survivors", "survive", 0, NULL },
+        { "verdict", "verdict", 0, NULL }, { NULL },
     };
     struct paste_product *p;
     struct total t = { 0 };

@@ -58,7 +58,8 @@ enum { WORD_NONE, WORD_FITS, WORD_LONG };
 static bool is_blank(const struct reader *r)
 {
     const unsigned char c = (unsigned char)*r->at;
-    return c <= ' ' || (c == 0xc2 && r->at + 1 < r->end && (unsigned char)r->at[1] == 0xa0);
+    return c <= ' ' ||
+           (c == 0xc2 && r->at + 1 < r->end && (unsigned char)r->at[1] == 0xa0);
 }
 
 static void skip_blanks(struct reader *r)
@@ -223,7 +224,7 @@ static const struct key {
     size_t offset, most; /* most: of a count */
     int needed;          /* NEEDED: in each line; RESULT: in each line that ran */
 } keys[] = {
-    /* clang-format off */
+/* clang-format off */
 #define AT(member) offsetof(struct paste_line, member)
     { "op",     OPERATION, AT(op),     0,                 NEEDED },
     { "a",      FORMAT,    AT(a),      0,                 NEEDED },
@@ -376,7 +377,8 @@ static enum bitcut_status check_line(const struct paste_line *x, const struct re
 {
     if (!x->m || !x->n || x->k < 2) return bad(r, "a size is too small");
     if (!result_fits(x)) return bad(r, "D has no such format");
-    if (!inputs_fit(x)) return bad(r, "the ranges of the inputs do not fit their formats");
+    if (!inputs_fit(x))
+        return bad(r, "the ranges of the inputs do not fit their formats");
     if (!scale_fits(x)) return bad(r, "the block scales do not fit");
     return BITCUT_OK;
 }
@@ -401,7 +403,8 @@ static enum bitcut_status read_begin(struct paste *p, struct reader *r)
     enum bitcut_status status = next_record(r);
     if (status != BITCUT_OK) return status;
     if (!starts_with(r->record, BEGIN "begin "))
-        return fault_set(r->f, BITCUT_BAD_FILE, "settle:begin: the first line is missing");
+        return fault_set(r->f, BITCUT_BAD_FILE,
+                         "settle:begin: the first line is missing");
     look_up(version, r->record, "version");
     look_up(count, r->record, "count");
     if (strcmp(version, "1")) return bad(r, "expected version=1");

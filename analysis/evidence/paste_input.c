@@ -29,7 +29,8 @@ struct element {
 
 static struct element draw(size_t seed, unsigned stream, size_t i, size_t k)
 {
-    const uint64_t high = hashed(seed, stream, i, k), low = hashed(seed, stream + 1, i, k);
+    const uint64_t high = hashed(seed, stream, i, k),
+                   low = hashed(seed, stream + 1, i, k);
     return (struct element){ .negative = low & 1, .fraction = high << 20 | low >> 12 };
 }
 
@@ -49,7 +50,8 @@ static uint64_t encode(const struct bitcut_format *f, struct element x)
 
 /* --- flat ------------------------------------------------------------------------- */
 
-/* Element (i, k) with an exponent from least to most, or an integer from least to most. */
+/* Element (i, k) with an exponent from least to most, or an integer from least to most.
+ */
 static uint64_t flat(const struct bitcut_format *f, size_t seed, unsigned stream,
                      unsigned pair, size_t i, size_t k, int least, int most)
 {
@@ -65,12 +67,12 @@ static void fill_flat(struct paste_operands *to, const struct paste_line *x)
     const int *const e = x->range;
     for (size_t i = 0; i < to->rows; i++)
         for (size_t k = 0; k < x->k; k++)
-            to->a[i * x->k + k] = flat(x->a, x->seed, 3, 4, paste_side_at(i, x->m, x->k), k,
-                                       e[RANGE_A_MIN], e[RANGE_A_MAX]);
+            to->a[i * x->k + k] = flat(x->a, x->seed, 3, 4, paste_side_at(i, x->m, x->k),
+                                       k, e[RANGE_A_MIN], e[RANGE_A_MAX]);
     for (size_t j = 0; j < to->cols; j++)
         for (size_t k = 0; k < x->k; k++)
-            to->b[j * x->k + k] = flat(x->b, x->seed, 0, 1, paste_side_at(j, x->n, x->k), k,
-                                       e[RANGE_B_MIN], e[RANGE_B_MAX]);
+            to->b[j * x->k + k] = flat(x->b, x->seed, 0, 1, paste_side_at(j, x->n, x->k),
+                                       k, e[RANGE_B_MIN], e[RANGE_B_MAX]);
 }
 
 /* --- terms ------------------------------------------------------------------------ */
@@ -118,8 +120,8 @@ static int exponent_of(bool *raised, const struct paste_line *x, const struct pr
     const int most = (mine < its ? mine : its) + e[RANGE_A_MAX];
     const int within = !p->paired ? wide : p->cancels ? wide / 2 : wide / 8;
     const int down = (int)((choice >> 8) % (uint32_t)(within + 1));
-    int exponent = p->paired && !p->cancels ? e[RANGE_TOP] - wide + down
-                                            : e[RANGE_TOP] - down;
+    int exponent =
+        p->paired && !p->cancels ? e[RANGE_TOP] - wide + down : e[RANGE_TOP] - down;
     if (p->deep) exponent -= 3 * e[RANGE_SPAN] / 4;
     *raised = exponent < least;
     if (*raised) exponent = least;
@@ -127,7 +129,8 @@ static int exponent_of(bool *raised, const struct paste_line *x, const struct pr
 }
 
 /* Infinities, zeros and the largest exponents of the inputs "edge". */
-static void set_edge(struct element *to, const struct bitcut_format *f, int group, size_t k)
+static void set_edge(struct element *to, const struct bitcut_format *f, int group,
+                     size_t k)
 {
     if (group == 2 || (group == 3 && k > 1)) to->kind = ELEMENT_ZERO;
     else if (group == 3) to->kind = ELEMENT_NORMAL;
@@ -187,8 +190,7 @@ static void fill_others(struct paste_operands *to, const struct paste_line *x)
     enum { SCALE_STREAMS = 4096, BIAS_MAX = 8 };
     const int most = (int)x->scale_max;
     for (size_t i = 0; i < to->blocks; i++) {
-        to->scale_a[i] =
-            flat(x->scale, x->seed + SCALE_STREAMS, 0, 1, 0, i, -most, most);
+        to->scale_a[i] = flat(x->scale, x->seed + SCALE_STREAMS, 0, 1, 0, i, -most, most);
         to->scale_b[i] =
             flat(x->scale, x->seed + 2 * SCALE_STREAMS, 0, 1, 0, i, -most, most);
     }

@@ -46,8 +46,8 @@ static enum bitcut_status gives_all(bool *all, const struct lines *x,
     *all = true;
     for (size_t i = 0; i < x->count && *all && status == BITCUT_OK; i++) {
         struct paste_k order;
-        status = paste_find_order(&order, x->d, x->line[i], &x->operands[i], row, any_order,
-                                  NULL);
+        status = paste_find_order(&order, x->d, x->line[i], &x->operands[i], row,
+                                  any_order, NULL);
         *all = status == BITCUT_OK && order.lanes;
     }
     return status;
@@ -63,7 +63,8 @@ static void add(struct paste_mutants *to, const struct paste_row *row,
     *text = 0;
     text_add(text, PASTE_MUTANT_TEXT, "%s with %s", row->unit->name, name);
     if (row->operands)
-        text_add(text, PASTE_MUTANT_TEXT, ", operands rounded by %s", row->operands->name);
+        text_add(text, PASTE_MUTANT_TEXT, ", operands rounded by %s",
+                 row->operands->name);
 }
 
 static enum bitcut_status try_mutants(struct paste_mutants *to, const struct lines *x,

@@ -64,8 +64,8 @@ struct attempt {
     const struct progress *progress;
 };
 
-/* Count the groups that a row gives of line `x`: of one that has k ascending, or all if it
-   gives the line in some order. */
+/* Count the groups that a row gives of line `x`: of one that has k ascending, or all if
+   it gives the line in some order. */
 static enum bitcut_status try_row(struct paste_trial *t, uint64_t *d,
                                   const struct paste_line *x,
                                   const struct paste_operands *o, bool any_order)
@@ -150,7 +150,8 @@ static size_t first_same(const struct paste_row *rows, size_t row,
                          const struct paste_product *p)
 {
     size_t first = 0;
-    while (first < row && !paste_rows_same(&rows[first], &rows[row], common_k(p))) first++;
+    while (first < row && !paste_rows_same(&rows[first], &rows[row], common_k(p)))
+        first++;
     return first;
 }
 

@@ -16,7 +16,7 @@ struct paste_trial {
     size_t first; /* the first row of the product that computes the same by its fields */
     unsigned slices; /* the lengths of slices in its orders, a sum of powers of two; 0:
                         one accumulator in all lines */
-    bool filled;          /* some line needs k to be filled up with +0 to a tile */
+    bool filled;     /* some line needs k to be filled up with +0 to a tile */
     struct paste_k lanes; /* the last of its orders with several lanes, else ascending */
 };
 
@@ -47,8 +47,8 @@ enum bitcut_status paste_products(struct paste_product **to, size_t *count,
                                   const struct paste *p, int threads,
                                   const struct progress *progress, struct fault *f);
 
-/* The place of the bias with which the row gives a line with a bias, in one of the orders;
-   BIAS_PLACES: none.  BITCUT_NO_MEMORY is the only failure. */
+/* The place of the bias with which the row gives a line with a bias, in one of the
+   orders; BIAS_PLACES: none.  BITCUT_NO_MEMORY is the only failure. */
 enum bitcut_status paste_bias_place(int *place, const struct paste_line *x,
                                     const struct paste_row *row, struct fault *f);
 

@@ -34,7 +34,8 @@ static bool takes_fp32(const struct bitcut_unit *u, const struct paste_line *x)
 
 static bool same_scale(const struct bitcut_unit *u, const struct paste_line *x)
 {
-    return u->scale == x->scale && (!u->scale || (size_t)u->scale_block == x->scale_block);
+    return u->scale == x->scale &&
+           (!u->scale || (size_t)u->scale_block == x->scale_block);
 }
 
 size_t paste_rows(struct paste_row to[PASTE_ROWS_MAX], const struct paste_line *x)
@@ -67,9 +68,9 @@ bool paste_rows_same(const struct paste_row *x, const struct paste_row *y, size_
 /* --- orders ----------------------------------------------------------------------- */
 
 const struct paste_k paste_orders[] = {
-    { 1, 1, 0 },  { 1, 1, 4 },  { 1, 1, 8 },  { 1, 1, 16 }, { 1, 1, 32 },  { 1, 1, 64 },
-    { 2, 2, 0 },  { 2, 4, 0 },  { 2, 8, 0 },  { 2, 16, 0 }, { 4, 2, 0 },   { 4, 4, 0 },
-    { 4, 8, 0 },  { 4, 16, 0 }, { 8, 2, 0 },  { 8, 4, 0 },  { 8, 8, 0 },   { 8, 16, 0 },
+    { 1, 1, 0 },  { 1, 1, 4 },  { 1, 1, 8 },  { 1, 1, 16 }, { 1, 1, 32 }, { 1, 1, 64 },
+    { 2, 2, 0 },  { 2, 4, 0 },  { 2, 8, 0 },  { 2, 16, 0 }, { 4, 2, 0 },  { 4, 4, 0 },
+    { 4, 8, 0 },  { 4, 16, 0 }, { 8, 2, 0 },  { 8, 4, 0 },  { 8, 8, 0 },  { 8, 16, 0 },
     { 16, 2, 0 }, { 16, 4, 0 }, { 16, 8, 0 }, { 0 },
 };
 
@@ -101,11 +102,12 @@ static size_t k_at(size_t p, struct paste_k order, size_t start, size_t length)
     return start + (first + block <= length ? to : p);
 }
 
-static uint64_t element(const uint64_t *from, size_t k, const struct bitcut_format *format,
-                        const struct paste_row *row)
+static uint64_t element(const uint64_t *from, size_t k,
+                        const struct bitcut_format *format, const struct paste_row *row)
 {
-    return row->operands ? bitcut_format_convert(row->unit->a, row->operands, format, from[k])
-                         : from[k];
+    return row->operands
+               ? bitcut_format_convert(row->unit->a, row->operands, format, from[k])
+               : from[k];
 }
 
 static void read_side(struct number *to, const struct read_operands *r,
@@ -115,7 +117,8 @@ static void read_side(struct number *to, const struct read_operands *r,
 {
     const struct bitcut_format *const own =
         row->operands ? row->unit->a : format; /* A and B have one format then */
-    const size_t length = order.slice ? (size_t)order.slice : k, padded = r->k / r->slices;
+    const size_t length = order.slice ? (size_t)order.slice : k,
+                 padded = r->k / r->slices;
     for (size_t i = 0; i < count; i++)
         for (size_t p = 0; p < r->k; p++) {
             const size_t start = p / padded * length, in = p % padded;
@@ -154,7 +157,8 @@ static enum bitcut_status operands_read(struct read_operands *to,
     const size_t length = order.slice ? (size_t)order.slice : x->k;
     struct read_operands r = { .slices = ceiling(x->k, length),
                                .steps = ceiling(length, step),
-                               .adder = bitcut_unit_find("fma/f32", &formats[FORMAT_F32]) };
+                               .adder =
+                                   bitcut_unit_find("fma/f32", &formats[FORMAT_F32]) };
     r.k = r.slices * r.steps * step;
     r.blocks = o->blocks ? r.k / x->scale_block : 0;
     r.a = memory_allocate(o->rows * r.k, sizeof *r.a);
@@ -207,8 +211,8 @@ static uint64_t finish(uint64_t sum, const struct read_operands *r,
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
     uint64_t d = convert(x->d, u->c, sum);
     if (bias && place != BIAS_FIRST) {
-        const uint64_t v = place == BIAS_LAST ? convert(f32, u->c, sum)
-                                              : convert(f32, x->d, d);
+        const uint64_t v =
+            place == BIAS_LAST ? convert(f32, u->c, sum) : convert(f32, x->d, d);
         d = convert(x->d, f32, add_f32(r, v, convert(f32, x->a, *bias)));
     }
     return !format_is_integer(x->d) && format_decode(x->d, d).kind == NUMBER_NAN

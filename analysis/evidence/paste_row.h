@@ -10,7 +10,8 @@
    operands first. */
 struct paste_row {
     const struct bitcut_unit *unit;
-    const struct bitcut_rounding *operands; /* NULL: its operands have the line's format */
+    const struct bitcut_rounding
+        *operands; /* NULL: its operands have the line's format */
 };
 
 enum { PASTE_ROWS_MAX = 256 };
@@ -26,9 +27,9 @@ bool paste_rows_same(const struct paste_row *x, const struct paste_row *y, size_
 
 /* The order in which k enters the instructions: blocks of `lanes` times `each` k, of
    which one of each `each` is taken in turn (lanes = each = 1: ascending); or slices of
-   `slice` consecutive k, each with an accumulator of its own, which are added in order (0:
-   one accumulator).  A slice that is longer than k is filled up with +0, as by a kernel
-   with such a tile; this shows in zeros of sums. */
+   `slice` consecutive k, each with an accumulator of its own, which are added in order
+   (0: one accumulator).  A slice that is longer than k is filled up with +0, as by a
+   kernel with such a tile; this shows in zeros of sums. */
 struct paste_k {
     int lanes, each, slice;
 };
@@ -58,7 +59,8 @@ enum bitcut_status paste_find_order(struct paste_k *order, uint64_t *d,
                                     struct fault *f);
 
 /* The digests and the words of such a D, in place of those of the line. */
-void paste_digest(struct paste_line *x, const uint64_t *d, const struct paste_operands *o);
+void paste_digest(struct paste_line *x, const uint64_t *d,
+                  const struct paste_operands *o);
 
 /* The number of the groups whose digest the line has as well. */
 int paste_agreeing(const struct paste_line *x, const uint64_t *d,

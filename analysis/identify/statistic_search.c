@@ -66,18 +66,18 @@ static void problems_set(struct whole *w)
 {
     const struct statistic_problem *const p = w->p;
     for (size_t g = 0; g < w->gemms; g++)
-        w->q[g] = (struct problem){ .a = nth(&p->a, g),
-                                    .b = nth(&p->b, g),
-                                    .d = { .rows = p->a.rows,
-                                           .cols = p->b.cols,
-                                           .at = w->exact + g * each_of(w) },
-                                    .format = p->format ? p->format
-                                                        : &formats[FORMAT_F32],
-                                    .alpha = F32_ONE,
-                                    .recipe = p->recipe,
-                                    .unit = p->unit,
-                                    .chip = p->chip,
-                                    .gemms = 1 };
+        w->q[g] =
+            (struct problem){ .a = nth(&p->a, g),
+                              .b = nth(&p->b, g),
+                              .d = { .rows = p->a.rows,
+                                     .cols = p->b.cols,
+                                     .at = w->exact + g * each_of(w) },
+                              .format = p->format ? p->format : &formats[FORMAT_F32],
+                              .alpha = F32_ONE,
+                              .recipe = p->recipe,
+                              .unit = p->unit,
+                              .chip = p->chip,
+                              .gemms = 1 };
 }
 
 static enum bitcut_status blocks_take(struct whole *w, struct fault *f)
