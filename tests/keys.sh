@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The keys that the manual documents are those that the commands print with --json, in both
-# directions.  In doc/bitcut.texi a key is a @code{word}, or a word of an @item of a @table
+# directions.  In doc/bitcut.texi and its parts a key is a @code{word}, or a word of an @item of a @table
 # @code, between `@c keys GROUP` and `@c end keys`; behind `@c keys items GROUP` an item's alone.
 # `schema` is a key of every object.  Not here are the keys of single studies, and of most
 # commands that need a device.  And the names of lines for people have their place in "How to
@@ -30,7 +30,7 @@ documented() {
         { while (match($0, /@code\{[a-z_0-9.]+\}/)) {
               print substr($0, RSTART + 6, RLENGTH - 7)
               $0 = substr($0, RSTART + RLENGTH)
-          } }' "$manual" "$source/doc/keys.texi" | tr ' .' '\n\n' | grep '^[^{}]*$' | grep .
+          } }' "$manual" "$source/doc/keys.texi" "$source/doc/settle.texi" | tr ' .' '\n\n' | grep '^[^{}]*$' | grep .
 }
 
 # prints NAME WORD...: add the keys that this command prints to those of NAME.
@@ -170,6 +170,7 @@ runs > out 2>&1 || cat out >> run.failed
     prints mma mma --unit hopper/mma.m16n8k4.f32.tf32 -a "$set/A.npy" -b "$set/B.npy" \
         -c "$set/C.npy" -o M.npy
     prints replay replay changed
+    prints pasted replay "$source/data/pastes/zen4.txt"
     prints convert convert "$set/A.npy" --from tf32 --to e4m3 -o A8.npy
     prints probe probe --mutants --unit hopper/mma.m16n8k16.f32.f16
     prints fit fit "$set" --outputs 100 --next asked
@@ -217,7 +218,7 @@ every_line() {
     unread advise -a A.npy -b B.npy --unit h100 --quantizers --format-d bf16 --want 0.1
 }
 
-echo 1..24
+echo 1..25
 ok_if_empty "gemm" "$(same gemm gemm gemm_batch 'a GEMM' 'operands of a GEMM' metrics budget \
     'split of a quantizer' 'may emulated')"
 ok_if_empty "verify" "$(same verify verify verify_batch 'a GEMM' 'operands of a GEMM' budget)"
@@ -231,6 +232,7 @@ ok_if_empty "split --quantize" "$(same quantized 'split of a quantizer' 'split o
 ok_if_empty "mma" "$(same mma mma)"
 ok_if_empty "convert" "$(same convert convert)"
 ok_if_empty "replay" "$(same replay replay 'a difference')"
+ok_if_empty "replay of a paste" "$(same pasted 'replay of a paste')"
 ok_if_empty "probe" "$(same probe probe)"
 ok_if_empty "fit" "$(same fit fit 'may fields')"
 ok_if_empty "study" "$(same study study figure1)"

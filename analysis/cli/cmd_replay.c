@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut replay: recorded sets compared with the unit table. */
 #include "analysis/cli/command.h"
+#include "analysis/cli/replay_paste.h"
 #include "analysis/evidence/set_difference.h"
 #include "analysis/evidence/set_find.h"
 #include "analysis/evidence/variant.h"
@@ -152,6 +153,11 @@ static int run(struct context *x)
     struct fault f;
     enum bitcut_status status = BITCUT_OK;
     if (x->operand_count == 0) return complain("replay", "requires at least one folder");
+    for (int i = 0; i < x->operand_count; i++)
+        if (replay_paste_is(x->operands[i]))
+            return x->operand_count == 1
+                       ? replay_paste(x, x->operands[i])
+                       : complain(x->operands[i], "is a paste; replay takes it alone");
     for (int i = 0; i < x->operand_count && status == BITCUT_OK; i++)
         status = set_find(&list, x->operands[i], &x->progress, &f);
     const int result = status == BITCUT_OK ? replay_list(x, &list) : fail("replay", &f);
@@ -161,17 +167,17 @@ static int run(struct context *x)
 
 const struct command command_replay = {
     .name = "replay",
-    .what = "Compare recorded sets of fragments with the unit table, bit for bit",
+    .what = "Compare recorded sets, or what kit/settle.py printed on a device, with the "
+            "unit table, bit for bit",
     .run = run,
     .own = options,
-    .operands = "SET...",
+    .operands = "SET...|PASTE",
     .operands_most = OPERANDS_MAX,
     .task = TASK_RECORD,
     .examples = {
         { "Compare a recording with the unit table",
           "bitcut replay data/h200/mma_m16n8k16_f16_f32" },
-        { "The same for two recordings, as JSON",
-          "bitcut replay data/h200/mma_m16n8k8_f16_f32 "
-          "data/h200/mma_m16n8k4_tf32_f32 --json" },
+        { "Which units a processor has, from what PyTorch computes there (settle.py)",
+          "bitcut replay data/pastes/zen4.txt" },
     },
 };

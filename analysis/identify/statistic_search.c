@@ -66,17 +66,18 @@ static void problems_set(struct whole *w)
 {
     const struct statistic_problem *const p = w->p;
     for (size_t g = 0; g < w->gemms; g++)
-        w->q[g] = (struct problem){ .a = nth(&p->a, g),
-                                    .b = nth(&p->b, g),
-                                    .d = { .rows = p->a.rows,
-                                           .cols = p->b.cols,
-                                           .at = w->exact + g * each_of(w) },
-                                    .format = &formats[FORMAT_F32],
-                                    .alpha = F32_ONE,
-                                    .recipe = p->recipe,
-                                    .unit = p->unit,
-                                    .chip = p->chip,
-                                    .gemms = 1 };
+        w->q[g] =
+            (struct problem){ .a = nth(&p->a, g),
+                              .b = nth(&p->b, g),
+                              .d = { .rows = p->a.rows,
+                                     .cols = p->b.cols,
+                                     .at = w->exact + g * each_of(w) },
+                              .format = p->format ? p->format : &formats[FORMAT_F32],
+                              .alpha = F32_ONE,
+                              .recipe = p->recipe,
+                              .unit = p->unit,
+                              .chip = p->chip,
+                              .gemms = 1 };
 }
 
 static enum bitcut_status blocks_take(struct whole *w, struct fault *f)
@@ -125,7 +126,7 @@ static enum bitcut_status whole_make(struct whole *w, const struct statistic_pro
 /* A hypothesis and its statistics. */
 struct tried {
     struct hypothesis h;
-    double value[STATISTICS], work;
+    double value[STATISTICS], agreement, work;
     uint64_t digest; /* of D */
     bool ran, gives;
 };
@@ -168,6 +169,11 @@ static void run(struct tried *t, const struct whole *w, uint32_t *d, int threads
     t->ran = t->gives = ran;
     if (!ran) return;
     t->digest = digest_of(d, w->outputs);
+    if (w->p->agreement) {
+        t->agreement = w->p->agreement(d, w->p->context);
+        t->gives = t->agreement >= 1;
+        return;
+    }
     statistics_of(t->value, &(struct statistic_data){ d, w->exact, w->outputs });
     for (int i = 0; i < STATISTICS; i++)
         t->gives &= statistic_agrees(i, &w->p->published[i], t->value, w->outputs);
@@ -279,6 +285,7 @@ static void add_changes(struct level *l, const struct tried *t, const struct who
 static double miss_of(const struct tried *t, const struct whole *w)
 {
     int i = 0;
+    if (w->p->agreement) return t->ran ? 1 - t->agreement : (double)INFINITY;
     while (!w->p->published[i].given) i++;
     return t->ran ? statistic_miss(&w->p->published[i], t->value[i]) : (double)INFINITY;
 }
@@ -483,7 +490,7 @@ enum bitcut_status statistic_search(struct statistic_answer *to,
                                     const struct statistic_problem *p, struct fault *f)
 {
     struct whole w;
-    bool given = false;
+    bool given = p->agreement != NULL;
     for (int i = 0; i < STATISTICS; i++) given |= p->published[i].given;
     if (!given || !p->a.rows || !p->b.cols || !p->a.cols)
         return fault_set(f, BITCUT_BAD_ARGUMENT,

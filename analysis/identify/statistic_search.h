@@ -10,7 +10,12 @@ enum { STATISTIC_EQUALS_MAX = 8, STATISTIC_NAME_MAX = 200 };
 
 struct statistic_problem {
     struct matrix a, b; /* FP32; each is one matrix or a batch, of one number */
-    struct published published[STATISTICS]; /* at least one is given */
+    struct published published[STATISTICS]; /* at least one is given, or `agreement` */
+    const struct bitcut_format *format;     /* of D; NULL: f32 */
+    /* NULL, or in place of statistics: the part of D that is as it was published, 0 to 1,
+       of all outputs as FP32 encodings; called by several threads */
+    double (*agreement)(const uint32_t *d, const void *context);
+    const void *context;
     const struct bitcut_recipe *recipe;     /* as in struct problem */
     const struct bitcut_unit *unit;
     const struct chip *chip;
