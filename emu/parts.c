@@ -142,12 +142,13 @@ static void foresee(const uint32_t *x, size_t ld)
         __builtin_prefetch((const void *)(at + i));
 }
 
-/* Make lines that are rows, up to PARTS_RUN of them, one run of each at a time. */
-static void make_rows(struct parts *w, const struct maker *m, struct parts_source x,
-                      size_t first, size_t k)
+enum { SOME_ROWS = 16 };
+
+/* Make some lines that are rows, one run of each at a time. */
+static void make_some_rows(struct parts *w, const struct maker *m, struct parts_source x,
+                           size_t first, size_t lines, size_t k)
 {
-    const size_t lines = smaller(PARTS_RUN, w->lines - first);
-    struct limits limits[PARTS_RUN];
+    struct limits limits[SOME_ROWS];
     for (size_t j = 0; j < lines; j++) limits_start(&limits[j]);
     for (size_t i = 0; i < k; i += PARTS_RUN)
         for (size_t j = 0; j < lines; j++) {
@@ -157,6 +158,16 @@ static void make_rows(struct parts *w, const struct maker *m, struct parts_sourc
                      smaller(PARTS_RUN, k - i), i, exponents_from(w, first + j), 0);
         }
     for (size_t j = 0; j < lines; j++) w->magnitudes[first + j] = limits_all(&limits[j]);
+}
+
+/* Make lines that are rows, up to PARTS_RUN of them, some at a time for the sake of small
+   stacks. */
+static void make_rows(struct parts *w, const struct maker *m, struct parts_source x,
+                      size_t first, size_t k)
+{
+    const size_t end = smaller(first + PARTS_RUN, w->lines);
+    for (; first < end; first += SOME_ROWS)
+        make_some_rows(w, m, x, first, smaller(SOME_ROWS, end - first), k);
 }
 
 /* Make lines that are columns, up to PARTS_RUN of them. */
