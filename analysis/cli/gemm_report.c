@@ -359,16 +359,6 @@ static void conclude(struct gemm_report_work *w)
     drop_repeated(w);
 }
 
-/* Say what a section does not have for integers. */
-static void add_missing(json_t *says, const struct part *p, const struct gemm_answers *a)
-{
-    if (!gemm_answers_have_budget(a) &&
-        (p->rows == gemm_report_worst || p->rows == gemm_report_worst_emulated))
-        json_array_append_new(says,
-                              json_pack("{s:s, s:s}", "what", "budget", "says",
-                                        "an error budget does not apply to integers"));
-}
-
 /* The command for the errors of the FP32 loop. */
 static void add_fp32(json_t *says, const struct gemm_answers *a)
 {
@@ -388,7 +378,6 @@ static int make_rows(struct section *s, const struct part *p, struct gemm_report
     s->rows = json_array();
     p->rows(s->rows, &w->a);
     s->says = emit_lines(p->lines, gemm_answer_to(&w->a, p->asks));
-    add_missing(s->says, p, &w->a);
     if (p->rows == gemm_report_errors) add_fp32(s->says, &w->a);
     return EXIT_GOOD;
 }

@@ -59,8 +59,6 @@ bool gemm_answers_subtract(const struct gemm_answers *a, const struct bitcut_gem
     return a->less[0].at && !format_is_integer(g->unit->c);
 }
 
-bool gemm_answers_have_budget(const struct gemm_answers *a) { return !a->s.plan.integer; }
-
 /* Let the selected GEMM have A and B. */
 static void take_data(struct gemm_answers *a)
 {
@@ -387,7 +385,6 @@ static int find_budget(struct budget_answer *to, struct budget_problem *q,
                                   .d = d,
                                   .all = all,
                                   .worst = WORST };
-    if (!gemm_answers_have_budget(a)) return EXIT_GOOD; /* the page says so */
     return budget_run(to, q, a->context);
 }
 
@@ -404,10 +401,9 @@ static int find_gemm(struct gemm_answers *a)
     if (status == EXIT_GOOD)
         status = find_budget(&a->budget, &a->budget_problem, &a->emulated,
                              !gemm_answers_are_many(a), a);
-    a->model =
-        (struct gemm_answer){ .gemm = setup_description(&a->s, a->context, true),
-                              .judged = &a->judged,
-                              .budget = gemm_answers_have_budget(a) ? &a->budget : NULL };
+    a->model = (struct gemm_answer){ .gemm = setup_description(&a->s, a->context, true),
+                                     .judged = &a->judged,
+                                     .budget = &a->budget };
     return status;
 }
 
@@ -431,7 +427,7 @@ static int find_verified(struct gemm_answers *a)
     struct fault f;
     const char *what;
     if (verified_find(v, &what, &q, &options, &f) != BITCUT_OK) return fail(what, &f);
-    v->gemm.budget = gemm_answers_have_budget(a) ? &a->worst : NULL;
+    v->gemm.budget = &a->worst;
     const int status = find_budget(&a->worst, &a->worst_problem, &a->d, false, a);
     if (status != EXIT_GOOD) verified_clear(v);
     return status != EXIT_GOOD ? status : v->found.differ ? EXIT_FOUND : EXIT_GOOD;

@@ -107,9 +107,6 @@ const struct matrix *gemm_answers_operand(const struct gemm_answers *a,
 /* Whether a GEMM reads A or B in another form than their files have it. */
 bool gemm_answers_subtract(const struct gemm_answers *a, const struct bitcut_gemm *g);
 
-/* Whether error budgets take the selected GEMM. */
-bool gemm_answers_have_budget(const struct gemm_answers *a);
-
 /* Whether the budget of all outputs would take minutes. */
 bool gemm_answers_are_many(const struct gemm_answers *a);
 
