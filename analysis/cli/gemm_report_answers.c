@@ -201,6 +201,7 @@ void gemm_answers_clear(struct gemm_answers *a)
     gemm_data_clear_extra(&a->data);
     for (int i = 0; i < 2; i++) matrix_clear(&a->original[i]);
     for (int i = 0; i < 2; i++) matrix_clear(&a->less[i]);
+    gemm_report_batch_clear(&a->batch);
     setup_clear(&a->s);
 }
 
@@ -454,7 +455,10 @@ static enum bitcut_status ask_tolerance(struct gemm_answers *a, struct fault *f)
     const struct tolerance_problem *const q = &a->limits;
     enum bitcut_status status =
         tolerance_find(&a->tolerance, q, x->threads, &x->progress, f);
-    if (status == BITCUT_OK && a->d.at)
+    if (status == BITCUT_OK && q->batch)
+        status = tolerance_judge_batch(&a->given, &a->tolerance.limits, q, x->threads,
+                                       &x->progress, f);
+    else if (status == BITCUT_OK && a->d.at)
         status = tolerance_judge(&a->given, &a->tolerance.limits, q, &a->data, a->d.at,
                                  x->threads, &x->progress, f);
     if (status == BITCUT_OK)
@@ -468,11 +472,26 @@ static bool is_quantized(const struct gemm_answers *a)
     return a->s.quantized[0].quantizer || a->s.quantized[1].quantizer;
 }
 
+/* All GEMMs of a batch, as the selected one is computed. */
+static const struct bitcut_gemm *take_gemms(struct gemm_answers *a)
+{
+    struct setup s = a->s;
+    s.a = a->batch.all[MATRIX_A];
+    s.b = a->batch.all[MATRIX_B];
+    s.c = a->batch.all[MATRIX_C];
+    s.is_batch = true;
+    s.count = a->batch.count;
+    a->batch.gemms = setup_gemms(&s, a->batch.all[MATRIX_D].at);
+    return &a->batch.gemms;
+}
+
 static int find_tolerance(struct gemm_answers *a)
 {
     struct fault f;
-    a->shuffled = (struct shuffled_source){ .data = &a->data, .seed = a->context->seed };
+    const struct bitcut_gemm *const batch = a->batch.count ? take_gemms(a) : NULL;
+    a->shuffled = (struct shuffled_source){ &a->data, a->context->seed, batch };
     a->limits = (struct tolerance_problem){ .gemm = &a->s.gemm,
+                                            .batch = batch,
                                             .source = shuffled_runs(&a->shuffled),
                                             .m = a->s.a.rows,
                                             .n = a->s.b.cols,
