@@ -29,7 +29,7 @@ void gemm_plan_round_sums(struct gemm_plan *plan,
 enum bitcut_status gemm_plan_on_unit(struct gemm_plan *plan, const struct bitcut_gemm *g,
                                      struct fault *f);
 
-/* The same, also for a sparse A, which gemm_run() and gemm_call() take. */
+/* The same, also for a sparse A. */
 enum bitcut_status gemm_plan_on_floats(struct gemm_plan *plan,
                                        const struct bitcut_gemm *g, struct fault *f);
 

@@ -889,8 +889,8 @@ struct bitcut_gemm {
      of integers, rounded to nearest even and taken modulo 2^bits; NaN gives 0.  SATURATE
      limits to the range before.  s32 requires a v that is no FP32 value.
    - bitcut_gemm(), bitcut_gemm_verify() and bitcut_explain() take integers.
-     bitcut_gemm_judge(), bitcut_bound(), bitcut_tolerance(), bitcut_tolerance_judge() and
-     bitcut_advise() take them if FLOAT is the first step except ZEROS, D has no integers, accumulators start
+     bitcut_gemm_judge(), bitcut_bound(), bitcut_budget(), bitcut_tolerance(),
+     bitcut_tolerance_judge() and bitcut_advise() take them if FLOAT is the first step except ZEROS, D has no integers, accumulators start
      from zero, and zero points are at most 2^22 in magnitude: the exact sum is that of
      (a - zero_a) (b - zero_b), and only FLOAT and the steps after it round.  Other calls
      refuse them.
@@ -1392,7 +1392,7 @@ struct bitcut_part {
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM or group i; or the
-            GEMM has integers.
+            GEMM has integers and bitcut_gemm_judge() does not take it.
             BITCUT_NO_MEMORY.
    Args:    count:   number of parts wanted.
             i:       position of the GEMM in the batch.
@@ -1407,6 +1407,10 @@ struct bitcut_part {
    - Of alpha A B + beta C, the rounding to the format of D belongs to the part "epilogue",
      and the parts "factors", "start" and "result" are 0.  With a bias, factors, a start or
      other steps, it belongs to the part "result".
+   - On a unit of integers, elements are less their zero points.  "representation" is the
+     rounding of elements to integers, "saturation" their limits and those of sums: what
+     the s32 sum differs from the exact sum of the integers, modulo 2^32 or limited.  The
+     conversion of the sum to FP32 belongs to "epilogue".  Other sums are exact.
    - relu, clamp and saturate apply to the exact value, too, so they have no part.  An error
      that they remove is in no part.  amax is not written.
    - If m n k <= 2^30, all outputs count.  Otherwise a sample of outputs counts, spread

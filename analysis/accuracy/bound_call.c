@@ -78,7 +78,7 @@ enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
 {
     struct call c;
     struct fault f;
-    enum bitcut_status status = call_take(&c, gemm, i, gemm_plan_on_floats, threads, &f);
+    enum bitcut_status status = call_take(&c, gemm, i, gemm_plan_on_values, threads, &f);
     if (status == BITCUT_OK && count && !parts)
         status =
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of parts must not be NULL");

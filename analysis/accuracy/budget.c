@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/accuracy/budget_account.h"
+#include "analysis/accuracy/budget_integer.h"
 #include "analysis/accuracy/short_result.h"
 #include "lib/gemm/sparsity.h"
 #include "lib/number/bits.h"
@@ -66,11 +67,14 @@ static size_t k_of(const struct budget_lines *x, size_t p)
     return x->kept ? kept_k(x->kept, p) : p;
 }
 
-/* |a b| of product p, times the magnitudes of its factors with `factors`. */
-static double magnitude_of(const struct budget_lines *x, size_t p, bool factors)
+/* |a b| of product p, less zero points, times the magnitudes of its factors with
+   `factors`. */
+static double magnitude_of(const struct bitcut_gemm *g, const struct budget_lines *x,
+                           size_t p, bool factors)
 {
     const size_t k = k_of(x, p);
-    return fabs(value_of_float(x->a[k]) * value_of_float(x->b[k]) *
+    return fabs((value_of_float(x->a[k]) - g->zero_a) *
+                (value_of_float(x->b[k]) - g->zero_b) *
                 (factors ? value_of_float(line_factor(&x->factors_a, k)) *
                                value_of_float(line_factor(&x->factors_b, k))
                          : 1));
@@ -82,9 +86,9 @@ static double size_of(const struct bitcut_gemm *g, const struct epilogue_values 
                       const struct budget_lines *x)
 {
     double size = 0;
-    const bool extended = gemm_is_extended(g),
+    const bool extended = gemm_is_extended(g) || steps->integer,
                factors = extended && g->scaling != BITCUT_SCALING_EPILOGUE;
-    for (size_t p = 0; p < products_of(x); p++) size += magnitude_of(x, p, factors);
+    for (size_t p = 0; p < products_of(x); p++) size += magnitude_of(g, x, p, factors);
     if (extended)
         return epilogue_exact(steps, (struct exact_output){ 0, size }, 0, 0).magnitude;
     size *= fabs(value_of_float(g->alpha));
@@ -131,6 +135,24 @@ static struct bitcut_gemm gemm_of_output(const struct bitcut_gemm *g, uint32_t *
     return one;
 }
 
+/* The numbers and texts of an account.  False: no memory. */
+static bool take_account(struct budget_output *to, const struct account *all, bool texts)
+{
+    bool enough = true;
+    for (int i = 0; i < BUDGET_PARTS; i++) {
+        to->part[i] = account_number(all, all->part[i]);
+        if (texts) enough &= (to->exact[i] = account_text(all, all->part[i])) != NULL;
+    }
+    to->error = account_number(all, all->error);
+    to->value = account_number(all, all->value);
+    return enough;
+}
+
+static enum bitcut_status no_memory(struct fault *f)
+{
+    return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a budget");
+}
+
 static enum bitcut_status settle_account(struct budget_output *to, struct watcher *w,
                                          const struct bitcut_gemm *g,
                                          const struct epilogue_values *steps,
@@ -148,14 +170,7 @@ static enum bitcut_status settle_account(struct budget_output *to, struct watche
     else if (gemm_is_extended(g))
         to->drift = to->drift_mean = to->drift_spread = (double)NAN;
     else settle_drift(to, w, g, exponents);
-    for (int i = 0; i < BUDGET_PARTS && !what; i++) {
-        to->part[i] = account_number(&all, all.part[i]);
-        if (texts) enough &= (to->exact[i] = account_text(&all, all.part[i])) != NULL;
-    }
-    if (!what) {
-        to->error = account_number(&all, all.error);
-        to->value = account_number(&all, all.value);
-    }
+    if (!what) enough = take_account(to, &all, texts);
     to->event = w->event;
     account_clear(&all);
     return enough ? BITCUT_OK : BITCUT_NO_MEMORY;
@@ -181,8 +196,7 @@ static enum bitcut_status settle(struct budget_output *to, struct watcher *w,
                                           : BITCUT_NO_MEMORY;
     free(own[0]);
     free(own[1]);
-    return status == BITCUT_OK ? status
-                               : fault_set(f, status, "not enough memory for a budget");
+    return status == BITCUT_OK ? status : no_memory(f);
 }
 
 /* Run the GEMM of one output with a watcher, and settle what it saw. */
@@ -208,6 +222,52 @@ static enum bitcut_status watch_output(struct budget_output *to, struct watcher 
     return w->event.what ? BITCUT_OK : settle(to, w, one, steps, x, texts, f);
 }
 
+/* The s32 sum of the one output, before all steps. */
+static enum bitcut_status sum_integers(uint32_t *v, const struct bitcut_gemm *one,
+                                       const struct gemm_plan *plan, struct fault *f)
+{
+    const struct gemm_options options = { .threads = 1 };
+    struct bitcut_gemm g = gemm_of(one->recipe, one->unit);
+    gemm_set_dense(&g, v, 1, 1, one->k, one->a.at, one->b.at, NULL);
+    g.d.format = &formats[FORMAT_S32];
+    g.order = one->order;
+    g.sparsity = one->sparsity;
+    g.positions = one->positions;
+    return gemm_run_plan(&g, plan, &options, f);
+}
+
+/* The budget of an output of a unit of integers: there are no roundings to watch before
+   the sum becomes FP32. */
+static enum bitcut_status
+integer_budget(struct budget_output *to, const struct bitcut_gemm *one,
+               const struct gemm_plan *plan, const struct epilogue_values *steps,
+               const struct budget_lines *x, bool texts, struct fault *f)
+{
+    const struct gemm_options options = { .threads = 1, .unrounded = true };
+    struct account all;
+    uint32_t sum;
+    bool enough = true;
+    to->size = size_of(one, steps, x);
+    to->drift = to->drift_mean = to->drift_spread = (double)NAN;
+    enum bitcut_status status = gemm_run_plan(one, plan, &options, f);
+    if (status == BITCUT_OK) status = sum_integers(&sum, one, plan, f);
+    if (status != BITCUT_OK) return status;
+    result_round(&to->d, 1, one->d.format);
+    const char *what = !inputs_finite(one, x) ? "an input is infinite or NaN"
+                       : !format_is_finite(&formats[FORMAT_F32], to->d)
+                           ? "the result overflows"
+                           : NULL;
+    account_init(&all);
+    if (!what) {
+        budget_integer_sums(all.stage, plan, one, x);
+        what = account_fill_integers(&all, sum, steps, gemm_is_extended(one), to->d);
+    }
+    to->event = (struct budget_event){ what, -1, 0 };
+    if (!what) enough = take_account(to, &all, texts);
+    account_clear(&all);
+    return enough ? BITCUT_OK : no_memory(f);
+}
+
 static enum bitcut_status one_budget(struct budget_output *to,
                                      const struct bitcut_gemm *g,
                                      const struct gemm_plan *plan,
@@ -218,10 +278,13 @@ static enum bitcut_status one_budget(struct budget_output *to,
     struct epilogue_values steps = { .c = NULL };
     struct watcher *const w = watcher_new(plan);
     *to = (struct budget_output){ .format = g->d.format };
+    const bool made = w && epilogue_make(&steps, &one, 0, F32_NAN, plan->integer, 1) &&
+                      epilogue_take_zeros(&steps, &one, &plan->split_a.part[0],
+                                          &plan->split_b.part[0], 1);
     const enum bitcut_status status =
-        w && epilogue_make(&steps, &one, 0, F32_NAN, false, 1)
-            ? watch_output(to, w, &one, &steps, x, texts, f)
-            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a budget");
+        !made           ? no_memory(f)
+        : plan->integer ? integer_budget(to, &one, plan, &steps, x, texts, f)
+                        : watch_output(to, w, &one, &steps, x, texts, f);
     epilogue_clear(&steps);
     if (w) watcher_free(w);
     return status;

@@ -117,6 +117,25 @@ static void apply(struct account *x, const struct exact_step *step)
 
 /* --- the account ------------------------------------------------------------------ */
 
+/* The value, and the parts that are differences of stages. */
+static void account_stages(struct account *x)
+{
+    static const enum budget_part of_stage[] = {
+        [STAGE_GIVEN] = BUDGET_FACTORS,
+        [STAGE_PARTS] = BUDGET_REPRESENTATION,
+        [STAGE_SMALL] = BUDGET_UNDERFLOW,
+        [STAGE_REAL] = BUDGET_SATURATION,
+    };
+    mpz_t y;
+    mpz_init(y);
+    for (int i = STAGE_GIVEN; i < STAGES; i++) {
+        mpz_sub(y, x->stage[i], x->stage[i - 1]);
+        mpz_add(x->part[of_stage[i]], x->part[of_stage[i]], y);
+    }
+    mpz_set(x->value, x->stage[STAGE_EXACT]);
+    mpz_clear(y);
+}
+
 /* The sum over all slices, which the stages, the watcher's sums and the exact start explain
    without anything missing. */
 static void account_sum(struct account *x, const struct watcher *w, int exponents,
@@ -131,22 +150,12 @@ static void account_sum(struct account *x, const struct watcher *w, int exponent
         [BUDGET_SUM_FACTORS] = BUDGET_FACTORS,
         [BUDGET_SUM_START] = BUDGET_START,
     };
-    static const enum budget_part of_stage[] = {
-        [STAGE_GIVEN] = BUDGET_FACTORS,
-        [STAGE_PARTS] = BUDGET_REPRESENTATION,
-        [STAGE_SMALL] = BUDGET_UNDERFLOW,
-        [STAGE_REAL] = BUDGET_SATURATION,
-    };
     mpz_t y;
     mpz_init(y);
-    for (int i = STAGE_GIVEN; i < STAGES; i++) {
-        mpz_sub(y, x->stage[i], x->stage[i - 1]);
-        mpz_add(x->part[of_stage[i]], x->part[of_stage[i]], y);
-    }
+    account_stages(x);
     for (int i = 0; i < BUDGET_SUM_ENTRIES; i++)
         mpz_add(x->part[of_sum[i]], x->part[of_sum[i]], w->sum[0].entry[i]);
     mpz_sub(x->part[BUDGET_DROPPED], x->part[BUDGET_DROPPED], x->stage[STAGE_REAL]);
-    mpz_set(x->value, x->stage[STAGE_EXACT]);
     dyadic_shift(x->value, x->extra - exponents);
     for (int i = 0; i < BUDGET_PARTS; i++)
         if (mpz_sgn(x->part[i])) dyadic_shift(x->part[i], x->extra - exponents);
@@ -178,24 +187,60 @@ static uint32_t account_step(struct account *x, const struct epilogue_values *st
     return after;
 }
 
+/* The room that the factors of steps need. */
+static long extra_of(const struct epilogue_values *steps)
+{
+    long extra = 0;
+    for (const unsigned char *s = steps->step; *s; s++)
+        if (epilogue_steps[*s].exact)
+            extra += 149L * epilogue_steps[*s].exact(steps, 0, 0).factors;
+    return extra;
+}
+
+/* The steps from `s` on, of the FP32 value v, and the last rounding to d. */
+static const char *account_end(struct account *x, const struct epilogue_values *steps,
+                               const unsigned char *s, uint32_t v, bool extended,
+                               uint32_t d)
+{
+    for (; *s && is_finite(v); s++) v = account_step(x, steps, (enum bitcut_step) * s, v);
+    if (!is_finite(v)) return "a step of the epilogue overflows";
+    account_settle(x, extended ? BUDGET_RESULT : BUDGET_EPILOGUE, d);
+    set_f32(x, x->error, d);
+    mpz_sub(x->error, x->error, x->value);
+    return NULL;
+}
+
+const char *account_fill_integers(struct account *x, uint32_t v,
+                                  const struct epilogue_values *steps, bool extended,
+                                  uint32_t d)
+{
+    const unsigned char *s = steps->step;
+    mpz_t sum;
+    for (; *s != BITCUT_STEP_FLOAT; s++) v = epilogue_steps[*s].integer(steps, v, 0, 0);
+    x->extra = extra_of(steps);
+    account_stages(x);
+    mpz_init_set_si(sum, (int32_t)v);
+    mpz_mul_2exp(sum, sum, DYADIC_UNIT);
+    mpz_sub(sum, sum, x->stage[STAGE_REAL]);
+    mpz_add(x->part[BUDGET_SATURATION], x->part[BUDGET_SATURATION], sum);
+    mpz_clear(sum);
+    dyadic_shift(x->value, x->extra);
+    for (int i = 0; i < BUDGET_PARTS; i++)
+        if (mpz_sgn(x->part[i])) dyadic_shift(x->part[i], x->extra);
+    v = epilogue_steps[BITCUT_STEP_FLOAT].integer(steps, v, 0, 0);
+    account_settle(x, BUDGET_EPILOGUE, v);
+    return account_end(x, steps, s + 1, v, extended, d);
+}
+
 const char *account_fill(struct account *x, const struct watcher *w,
                          const struct epilogue_values *steps, bool extended,
                          int exponents, uint32_t d)
 {
     const struct exact_step start = epilogue_exact_start(steps, 0, 0);
-    uint32_t v = w->plan->equilibrate ? equilibrate_scale(w->total, -exponents) : w->total;
-    x->extra = 0;
-    for (const unsigned char *s = steps->step; *s; s++)
-        if (epilogue_steps[*s].exact)
-            x->extra += 149L * epilogue_steps[*s].exact(steps, 0, 0).factors;
+    uint32_t v =
+        w->plan->equilibrate ? equilibrate_scale(w->total, -exponents) : w->total;
+    x->extra = extra_of(steps);
     account_sum(x, w, exponents, &start);
     if (is_finite(v)) account_settle(x, BUDGET_EPILOGUE, v);
-    for (const unsigned char *s = steps->step; *s && is_finite(v); s++)
-        v = account_step(x, steps, (enum bitcut_step)*s, v);
-    if (!is_finite(v)) return "a step of the epilogue overflows";
-    assert(v == w->d);
-    account_settle(x, extended ? BUDGET_RESULT : BUDGET_EPILOGUE, d);
-    set_f32(x, x->error, d);
-    mpz_sub(x->error, x->error, x->value);
-    return NULL;
+    return account_end(x, steps, steps->step, v, extended, d);
 }

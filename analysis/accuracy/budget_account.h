@@ -34,6 +34,13 @@ const char *account_fill(struct account *x, const struct watcher *w,
                          const struct epilogue_values *steps, bool extended,
                          int exponents, uint32_t d);
 
+/* The same for an output of a unit of integers whose sum is v, an s32 encoding, from the
+   stages of its operands.  What v differs from the last stage belongs to
+   BUDGET_SATURATION, and the rounding of v to FP32 to BUDGET_EPILOGUE. */
+const char *account_fill_integers(struct account *x, uint32_t v,
+                                  const struct epilogue_values *steps, bool extended,
+                                  uint32_t d);
+
 /* A value of the account in binary64, rounded toward zero, and as dyadic_text() has it. */
 double account_number(const struct account *x, const mpz_t value);
 char *account_text(const struct account *x, const mpz_t value);

@@ -116,7 +116,7 @@ int budget_check(const struct budget_options *o, const struct setup *s)
 {
     struct fault f;
     size_t i, j;
-    if ((o->all || o->at || o->worst) && s->is_batch)
+    if (budget_is_asked(o) && s->is_batch)
         return complain("--budget, --at, --worst",
                         "require --index, one GEMM of the batch");
     if (!o->at || parse_at(&i, &j, o->at, s)) return EXIT_GOOD;

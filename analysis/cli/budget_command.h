@@ -13,6 +13,11 @@ struct budget_options {
     size_t worst;   /* number of outputs with the largest errors */
 };
 
+static inline bool budget_is_asked(const struct budget_options *o)
+{
+    return o->all || o->at || o->worst;
+}
+
 #define BUDGET_OPTIONS(COMMAND)                                                          \
     { "budget",                                                                          \
       "print the error budget: contributions that add up exactly to the error",          \

@@ -270,14 +270,16 @@ static int run_on(struct context *x, const struct setup *s, const struct device_
 static int run_integers(struct context *x, const struct setup *s, json_t *row)
 {
     const struct gemm_command_options *const o = x->own;
-    int status = save(&s->a, o->save_a);
-    if (o->budget.all || o->budget.at || o->budget.worst)
+    int status = EXIT_GOOD;
+    if (budget_is_asked(&o->budget) && !integer_gemm_is_measured(&s->gemm))
         status = complain("--budget", "does not apply to integers, which have no errors");
     if (strcmp(o->reference, "exact") && strcmp(o->reference, "none"))
         status = complain("--reference", "must be exact or none for integers");
+    if (status == EXIT_GOOD) status = save(&s->a, o->save_a);
     if (status == EXIT_GOOD) status = save(&s->b, o->save_b);
     if (status == EXIT_GOOD)
-        return integer_gemm(x, s, x->output, strcmp(o->reference, "none"), row);
+        return integer_gemm(x, s, x->output, strcmp(o->reference, "none"), &o->budget,
+                            row);
     json_decref(row);
     return status;
 }

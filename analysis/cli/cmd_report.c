@@ -17,7 +17,8 @@ struct report_options {
     bool no_studies, no_results;
 };
 
-static const struct report_options defaults = { .one = { .setup = SETUP_DEFAULTS } };
+static const struct report_options defaults = { .one = { .setup =
+                                                             SETUP_BATCH_DEFAULTS } };
 
 static const struct option_row options[] = {
     { "a", "report on one product A B: A, a file as for gemm",
@@ -37,6 +38,7 @@ static const struct option_row options[] = {
     EPILOGUE_OPTIONS(gemm_report),
     ZERO_OPTIONS(gemm_report),
     MATRIX_OPTIONS_SPARSE(gemm_report, setup.files),
+    MATRIX_OPTION_INDEX(gemm_report, setup.files),
     { "recipe",
       "intended recipe (bitcut list recipes; default: the recipe found for -d, or the "
       "recommended one)",
@@ -94,6 +96,7 @@ static const struct option_use uses[] = {
     { "zero-d",     ON_GEMM,    NEEDS_GEMM    },
     { "sparse-a",    ON_GEMM,   NEEDS_GEMM    },
     { "positions-a", ON_GEMM,   NEEDS_GEMM    },
+    { "index",      ON_GEMM,    NEEDS_GEMM    },
     { "recipe",     ON_GEMM,    NEEDS_GEMM    },
     { "unit",       ON_GEMM,    NEEDS_GEMM    },
     { "want",       ON_GEMM,    NEEDS_GEMM    },

@@ -298,14 +298,13 @@ static int compare(struct context *x, const struct setup *s, const struct matrix
 static int verify_integers(struct context *x, struct setup *s)
 {
     const struct verify_options *const o = x->own;
-    const int status = setup_finish(s);
+    int status = setup_finish(s);
+    if (status == EXIT_GOOD) status = budget_check(&o->budget, s);
     if (status != EXIT_GOOD) return status;
-    if (o->samples || o->budget.at || o->budget.worst || o->budget.all)
-        return complain("--samples, --budget",
-                        "do not apply to integers, which have no errors");
+    if (o->samples) return complain("--samples", "does not apply to units of integers");
     if (!device_is_emulator(o->device))
         return complain("--device", "units of integers require the emulator");
-    return integer_verify(x, s, o->d);
+    return integer_verify(x, s, o->d, &o->budget);
 }
 
 static int run_file(struct context *x)

@@ -17,6 +17,7 @@ struct gemm_report_work {
     struct report report; /* must be first */
     struct gemm_answers a;
     json_t *answers, *inputs, *banner, *code;
+    bool of_batch; /* whether D is a batch, of which no GEMM is selected */
 };
 
 /* --- sections --------------------------------------------------------------------- */
@@ -34,7 +35,7 @@ static const struct table_row chapters[ABOUTS] = {
 struct part {
     struct section section;
     enum gemm_problem asks;
-    enum { ANY_RESULT, RESULT_GIVEN, RESULT_EMULATED } needs;
+    enum { ANY_RESULT, RESULT_GIVEN, RESULT_EMULATED, BATCH_GIVEN } needs;
     gemm_report_rows *rows;
     const struct record_line *lines; /* its sentences about the answer; NULL: none */
 };
@@ -169,6 +170,21 @@ static const struct part parts[] = {
       .lines = scales_lines,
       .asks = ASK_ADVISE,
       .rows = gemm_report_scales },
+    { .section = { .name = "batch",
+                   .chapter = ABOUT_RESULT,
+                   .plot = &table,
+                   .what = "the errors of the GEMMs of the batch",
+                   .title = "The GEMMs of the batch",
+                   .text =
+                       "The GEMMs with the largest errors, counted from 0: the largest "
+                       "|D - C| / |A||B| in u, u the unit roundoff of the format of D, "
+                       "||D - C|| / ||C||, and the outputs that are NaN or infinite "
+                       "where the exact C is not, or the other way. The other sections "
+                       "are about the first of them, except limits for a test and the "
+                       "verdict, which hold for all." },
+      .asks = ASK_TOLERANCE,
+      .needs = BATCH_GIVEN,
+      .rows = gemm_report_batch_rows },
     { .section = { .name = "explanation",
                    .chapter = ABOUT_RESULT,
                    .plot = &table,
@@ -359,16 +375,6 @@ static void conclude(struct gemm_report_work *w)
     drop_repeated(w);
 }
 
-/* Say what a section does not have for integers. */
-static void add_missing(json_t *says, const struct part *p, const struct gemm_answers *a)
-{
-    if (!gemm_answers_have_budget(a) &&
-        (p->rows == gemm_report_worst || p->rows == gemm_report_worst_emulated))
-        json_array_append_new(says,
-                              json_pack("{s:s, s:s}", "what", "budget", "says",
-                                        "an error budget does not apply to integers"));
-}
-
 /* The command for the errors of the FP32 loop. */
 static void add_fp32(json_t *says, const struct gemm_answers *a)
 {
@@ -388,7 +394,6 @@ static int make_rows(struct section *s, const struct part *p, struct gemm_report
     s->rows = json_array();
     p->rows(s->rows, &w->a);
     s->says = emit_lines(p->lines, gemm_answer_to(&w->a, p->asks));
-    add_missing(s->says, p, &w->a);
     if (p->rows == gemm_report_errors) add_fp32(s->says, &w->a);
     return EXIT_GOOD;
 }
@@ -408,9 +413,11 @@ static void add_chapter(struct gemm_report_work *w, int chapter, int at)
     const bool given = w->a.o->d != NULL;
     for (const struct part *p = parts; p->section.name; p++) {
         struct section s = p->section;
-        if (s.chapter != chapter ||
-            (p->needs != ANY_RESULT && (p->needs == RESULT_GIVEN) != given))
-            continue;
+        const bool needed = p->needs == ANY_RESULT     ? true
+                            : p->needs == RESULT_GIVEN ? given
+                            : p->needs == BATCH_GIVEN  ? w->of_batch
+                                                       : !given;
+        if (s.chapter != chapter || !needed) continue;
         s.chapter = at;
         report_add(&w->report, &s, make, p);
     }
@@ -451,8 +458,8 @@ int gemm_report(struct context *x, const struct gemm_report_options *o,
                 const char *folder)
 {
     struct table_row order[ABOUTS + 1] = { { 0 } };
-    bool integers;
-    const int status = gemm_report_has_integers(&integers, o);
+    bool integers, of_batch;
+    const int status = gemm_report_look(&integers, &of_batch, o);
     if (status != EXIT_GOOD) return status;
     if (integers) return gemm_report_integers(x, o, folder);
     const struct page words = {
@@ -473,6 +480,7 @@ int gemm_report(struct context *x, const struct gemm_report_options *o,
         .banner = words.banner,
         .code = words.code,
         .inputs = json_array(),
+        .of_batch = of_batch,
     };
     add_parts(&w, order);
     return run(&w);

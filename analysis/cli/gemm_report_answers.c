@@ -59,8 +59,6 @@ bool gemm_answers_subtract(const struct gemm_answers *a, const struct bitcut_gem
     return a->less[0].at && !format_is_integer(g->unit->c);
 }
 
-bool gemm_answers_have_budget(const struct gemm_answers *a) { return !a->s.plan.integer; }
-
 /* Let the selected GEMM have A and B. */
 static void take_data(struct gemm_answers *a)
 {
@@ -203,6 +201,7 @@ void gemm_answers_clear(struct gemm_answers *a)
     gemm_data_clear_extra(&a->data);
     for (int i = 0; i < 2; i++) matrix_clear(&a->original[i]);
     for (int i = 0; i < 2; i++) matrix_clear(&a->less[i]);
+    gemm_report_batch_clear(&a->batch);
     setup_clear(&a->s);
 }
 
@@ -387,7 +386,6 @@ static int find_budget(struct budget_answer *to, struct budget_problem *q,
                                   .d = d,
                                   .all = all,
                                   .worst = WORST };
-    if (!gemm_answers_have_budget(a)) return EXIT_GOOD; /* the page says so */
     return budget_run(to, q, a->context);
 }
 
@@ -404,10 +402,9 @@ static int find_gemm(struct gemm_answers *a)
     if (status == EXIT_GOOD)
         status = find_budget(&a->budget, &a->budget_problem, &a->emulated,
                              !gemm_answers_are_many(a), a);
-    a->model =
-        (struct gemm_answer){ .gemm = setup_description(&a->s, a->context, true),
-                              .judged = &a->judged,
-                              .budget = gemm_answers_have_budget(a) ? &a->budget : NULL };
+    a->model = (struct gemm_answer){ .gemm = setup_description(&a->s, a->context, true),
+                                     .judged = &a->judged,
+                                     .budget = &a->budget };
     return status;
 }
 
@@ -431,7 +428,7 @@ static int find_verified(struct gemm_answers *a)
     struct fault f;
     const char *what;
     if (verified_find(v, &what, &q, &options, &f) != BITCUT_OK) return fail(what, &f);
-    v->gemm.budget = gemm_answers_have_budget(a) ? &a->worst : NULL;
+    v->gemm.budget = &a->worst;
     const int status = find_budget(&a->worst, &a->worst_problem, &a->d, false, a);
     if (status != EXIT_GOOD) verified_clear(v);
     return status != EXIT_GOOD ? status : v->found.differ ? EXIT_FOUND : EXIT_GOOD;
@@ -458,7 +455,10 @@ static enum bitcut_status ask_tolerance(struct gemm_answers *a, struct fault *f)
     const struct tolerance_problem *const q = &a->limits;
     enum bitcut_status status =
         tolerance_find(&a->tolerance, q, x->threads, &x->progress, f);
-    if (status == BITCUT_OK && a->d.at)
+    if (status == BITCUT_OK && q->batch)
+        status = tolerance_judge_batch(&a->given, &a->tolerance.limits, q, x->threads,
+                                       &x->progress, f);
+    else if (status == BITCUT_OK && a->d.at)
         status = tolerance_judge(&a->given, &a->tolerance.limits, q, &a->data, a->d.at,
                                  x->threads, &x->progress, f);
     if (status == BITCUT_OK)
@@ -472,11 +472,26 @@ static bool is_quantized(const struct gemm_answers *a)
     return a->s.quantized[0].quantizer || a->s.quantized[1].quantizer;
 }
 
+/* All GEMMs of a batch, as the selected one is computed. */
+static const struct bitcut_gemm *take_gemms(struct gemm_answers *a)
+{
+    struct setup s = a->s;
+    s.a = a->batch.all[MATRIX_A];
+    s.b = a->batch.all[MATRIX_B];
+    s.c = a->batch.all[MATRIX_C];
+    s.is_batch = true;
+    s.count = a->batch.count;
+    a->batch.gemms = setup_gemms(&s, a->batch.all[MATRIX_D].at);
+    return &a->batch.gemms;
+}
+
 static int find_tolerance(struct gemm_answers *a)
 {
     struct fault f;
-    a->shuffled = (struct shuffled_source){ .data = &a->data, .seed = a->context->seed };
+    const struct bitcut_gemm *const batch = a->batch.count ? take_gemms(a) : NULL;
+    a->shuffled = (struct shuffled_source){ &a->data, a->context->seed, batch };
     a->limits = (struct tolerance_problem){ .gemm = &a->s.gemm,
+                                            .batch = batch,
                                             .source = shuffled_runs(&a->shuffled),
                                             .m = a->s.a.rows,
                                             .n = a->s.b.cols,

@@ -4,6 +4,7 @@
 #define BITCUT_ANALYSIS_CLI_GEMM_REPORT_ANSWERS_H
 
 #include "analysis/cli/gemm_report.h"
+#include "analysis/cli/gemm_report_batch.h"
 #include "analysis/cli/setup.h"
 #include "analysis/identify/explain.h"
 #include "analysis/sampling/advise_text.h"
@@ -40,6 +41,7 @@ struct gemm_answers {
     struct matrix original[2]; /* A and B before they were quantized, if they were */
     struct matrix less[2];     /* A and B less their zero points, if there are any */
     struct matrix d; /* d.at is NULL unless it was given                     */
+    struct gemm_report_batch batch; /* of which A, B, C and D are one GEMM, or empty */
     bool chosen;
     char configuration[BITCUT_GEMM_MAX]; /* the GEMM as a line of text, with a note */
     char note[GEMM_NOTE_MAX];  /* why the GEMM is not the one found for D; "": it is that
@@ -106,9 +108,6 @@ const struct matrix *gemm_answers_operand(const struct gemm_answers *a,
                                           const struct bitcut_gemm *g, bool is_b);
 /* Whether a GEMM reads A or B in another form than their files have it. */
 bool gemm_answers_subtract(const struct gemm_answers *a, const struct bitcut_gemm *g);
-
-/* Whether error budgets take the selected GEMM. */
-bool gemm_answers_have_budget(const struct gemm_answers *a);
 
 /* Whether the budget of all outputs would take minutes. */
 bool gemm_answers_are_many(const struct gemm_answers *a);

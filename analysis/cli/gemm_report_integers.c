@@ -351,14 +351,15 @@ static int make(struct section *s, const void *about, struct report *report)
 
 /* --- reading ---------------------------------------------------------------------- */
 
-int gemm_report_has_integers(bool *are, const struct gemm_report_options *o)
+int gemm_report_look(bool *integers, bool *of_batch, const struct gemm_report_options *o)
 {
     struct encoded_matrix d;
-    *are = false;
+    *integers = *of_batch = false;
     if (!o->d) return EXIT_GOOD;
     const int status = matrix_read(&d, "-d", o->d, &o->setup.files);
     if (status != EXIT_GOOD) return status;
-    *are = format_is_integer(d.format);
+    *integers = format_is_integer(d.format);
+    *of_batch = d.is_batch && o->setup.files.index == SIZE_MAX;
     encoded_clear(&d);
     return EXIT_GOOD;
 }

@@ -6,8 +6,9 @@
 
 #include "analysis/cli/gemm_report.h"
 
-/* Set *are if the file of D has integers.  Prints messages and returns an exit status. */
-int gemm_report_has_integers(bool *are, const struct gemm_report_options *o);
+/* Look at the file of D: whether it has integers, and whether it is a batch of which no
+   GEMM is selected.  Prints messages and returns an exit status. */
+int gemm_report_look(bool *integers, bool *of_batch, const struct gemm_report_options *o);
 
 /* The report, as gemm_report(), for a D whose file has integers. */
 int gemm_report_integers(struct context *x, const struct gemm_report_options *o,

@@ -120,11 +120,12 @@ json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_problem probl
     if (lines[problem].gemm == SELECTED_GEMM) add_choice(line, a);
     if (lines[problem].gemm == FP32_LOOP) add_fp32_loop(line, a);
     add_given(line, a, without);
+    if (a->batch.count && problem != ASK_TOLERANCE)
+        text_add(line, LINE_LENGTH_MAX, " --index %zu",
+                 gemm_report_batch_shown(&a->batch));
     add_format(line, a, lines[problem].takes_d, g && format_is_integer(g->unit->c));
-    const bool budget = gemm_answers_have_budget(a);
-    text_add(line, LINE_LENGTH_MAX, "%s%s", budget ? lines[problem].worst : "",
-             lines[problem].more);
-    if (problem == ASK_GEMM && budget && !gemm_answers_are_many(a))
+    text_add(line, LINE_LENGTH_MAX, "%s%s", lines[problem].worst, lines[problem].more);
+    if (problem == ASK_GEMM && !gemm_answers_are_many(a))
         text_add(line, LINE_LENGTH_MAX, " --budget");
     return json_text(line);
 }

@@ -147,12 +147,15 @@ static int read_matrices(struct gemm_answers *a)
         status = setup_read(&a->original[0], "-a", o->a, s->files);
     if (status == EXIT_GOOD && o->epilogue.quantize_b)
         status = setup_read(&a->original[1], "-b", o->b, s->files);
+    if (status == EXIT_GOOD && d) status = setup_read(&a->d, "-d", d, s->files);
+    if (status == EXIT_GOOD) status = gemm_report_batch_take(a);
     if (status == EXIT_GOOD) status = read_sparsity(a);
     if (status == EXIT_GOOD) status = read_zeros(a);
     if (status == EXIT_GOOD) status = read_told(a);
-    if (status == EXIT_GOOD) tell_sparsity(a);
-    if (status == EXIT_GOOD && d) status = setup_read_result(s, &a->d, d);
-    return status == EXIT_GOOD ? check_matrices(a) : status;
+    if (status != EXIT_GOOD) return status;
+    tell_sparsity(a);
+    if (d) setup_take_result(s, &a->d);
+    return check_matrices(a);
 }
 
 int gemm_answers_read(struct gemm_answers *a)

@@ -30,6 +30,12 @@ static bool tried(const struct gemm_answers *a, enum gemm_problem problem)
     return a->of[problem].tried;
 }
 
+/* The number of outputs, of all GEMMs of a batch. */
+static size_t outputs_of(const struct gemm_answers *a)
+{
+    return a->limits.m * a->limits.n * (a->batch.count ? a->batch.count : 1);
+}
+
 /* The errors of D and their limits. */
 static void print_errors(struct outcome *to, const struct gemm_answers *a)
 {
@@ -40,8 +46,8 @@ static void print_errors(struct outcome *to, const struct gemm_answers *a)
     to->limit = t->known ? t->limit : t->with_underflow;
     REASON("largest error%s %.3g u |A||B| (limit %.3g) at output (%zu, %zu)", rest, to->error,
            to->limit, v->worst_at[0], v->worst_at[1]);
-    if (v->above)
-        REASON(", %zu of %zu outputs exceed it", v->above, a->limits.m * a->limits.n);
+    if (a->batch.count) REASON(" of GEMM %zu of %zu", v->gemm, a->batch.count);
+    if (v->above) REASON(", %zu of %zu outputs exceed it", v->above, outputs_of(a));
     REASON("; normwise error %.3g u ||A|| ||B|| (limit %.3g%s); u = 2^-24", v->norm,
            t->norm_known ? t->norm_limit : t->norm_with_underflow,
            t->norm_known ? "" : " plus the norm of the underflow");
@@ -67,7 +73,7 @@ static void judge_errors(struct outcome *to, const struct gemm_answers *a)
     if (wrong)
         REASON("%zu of %zu outputs are NaN or infinite where the exact result is finite, "
                "or finite where it is not; ",
-               wrong, a->limits.m * a->limits.n);
+               wrong, outputs_of(a));
     if (limited) print_errors(to, a);
     else
         REASON("no limit is known: correct kernels can give NaN or infinities here, or "

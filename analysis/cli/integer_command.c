@@ -23,9 +23,7 @@ static struct integer_answer answer_of(const struct setup *s, const struct conte
     return (struct integer_answer){ .gemm = setup_description(s, x, true) };
 }
 
-/* Whether D is compared with real numbers: it has no integers, and the steps first make
-   FP32 of the sums. */
-static bool is_measured(const struct bitcut_gemm *g)
+bool integer_gemm_is_measured(const struct bitcut_gemm *g)
 {
     struct gemm_plan plan;
     return gemm_plan_on_values(&plan, g, NULL) == BITCUT_OK;
@@ -42,52 +40,72 @@ static enum bitcut_status take_values(struct matrix *to,
     return status == BITCUT_OK ? encoded_f32(to, &copy, f) : status;
 }
 
-/* Compare D of g with the exact result, as gemm does on other units. */
-static enum bitcut_status measure(struct judged *to, const struct setup *s,
-                                  const struct bitcut_gemm *g,
-                                  const struct encoded_matrix *d, const struct context *x,
-                                  struct fault *f)
+/* D of FP32 values, and what is reported about it. */
+struct measured {
+    struct gemm_data data;
+    struct matrix values;
+    struct judged judged;
+    struct budget_problem problem;
+    struct budget_answer budget;
+};
+
+static void measured_clear(struct measured *m)
+{
+    budget_answer_clear(&m->budget);
+    matrix_clear(&m->values);
+    matrix_clear(&m->data.c);
+    gemm_data_clear_extra(&m->data);
+}
+
+/* Compare D of g with the exact result if `wanted`, and find its budget, as gemm does on
+   other units.  *to has to be cleared for any status. */
+static int measure(struct measured *to, const struct setup *s,
+                   const struct bitcut_gemm *g, const struct encoded_matrix *d,
+                   bool wanted, const struct budget_options *budget,
+                   const struct context *x)
 {
     const struct gemm_options how = context_options(x);
-    struct gemm_data data = { .a = s->a, .b = s->b };
-    struct matrix values = { .at = NULL };
-    enum bitcut_status status = gemm_data_take_extra(&data, g, 0, x->threads, f);
-    if (status != BITCUT_OK) return status;
-    status = take_values(&data.c, &s->integer_c, f);
-    if (status == BITCUT_OK) status = take_values(&values, d, f);
-    if (status == BITCUT_OK)
-        status =
-            judged_find(to, &s->gemm, &data, &values, &references[0], x->seed, &how, f);
-    matrix_clear(&values);
-    matrix_clear(&data.c);
-    gemm_data_clear_extra(&data);
-    return status;
+    struct fault f;
+    to->data.a = s->a, to->data.b = s->b;
+    enum bitcut_status status = gemm_data_take_extra(&to->data, g, 0, x->threads, &f);
+    if (status == BITCUT_OK) status = take_values(&to->data.c, &s->integer_c, &f);
+    if (status == BITCUT_OK) status = take_values(&to->values, d, &f);
+    if (status == BITCUT_OK && wanted)
+        status = judged_find(&to->judged, &s->gemm, &to->data, &to->values,
+                             &references[0], x->seed, &how, &f);
+    if (status != BITCUT_OK) return fail("reference", &f);
+    return budget_ask(&to->budget, &to->problem, budget, s, &to->data, &to->values, x);
 }
 
 /* Compare D with the exact result, and print everything.  Takes over the row. */
 static int answer(struct context *x, const struct setup *s, const struct bitcut_gemm *g,
-                  const struct encoded_matrix *d, bool wanted, json_t *row)
+                  const struct encoded_matrix *d, bool wanted,
+                  const struct budget_options *budget, json_t *row)
 {
     struct integer_answer a = answer_of(s, x);
-    struct judged judged;
-    const struct gemm_answer measured = { .gemm = a.gemm, .judged = &judged };
-    const bool measures = wanted && is_measured(&s->gemm);
+    struct measured m = { .values = { .at = NULL } };
+    const bool measures =
+        integer_gemm_is_measured(&s->gemm) && (wanted || budget_is_asked(budget));
     struct fault f;
-    enum bitcut_status status = integer_answer_compare(&a, g, &f);
-    if (status == BITCUT_OK && measures) status = measure(&judged, s, g, d, x, &f);
-    if (status != BITCUT_OK) {
-        json_decref(row);
-        return fail("reference", &f);
-    }
-    record_json(row, integer_gemm_fields, &a);
-    if (measures) record_json(row, judged_fields, &judged);
-    if (measures) emit_answer(&x->emitter, row, judged_lines, &measured);
-    else emit_answer(&x->emitter, row, integer_gemm_lines, &a);
-    return EXIT_GOOD;
+    int status = EXIT_GOOD;
+    if (integer_answer_compare(&a, g, &f) != BITCUT_OK) status = fail("reference", &f);
+    else if (measures) status = measure(&m, s, g, d, wanted, budget, x);
+    if (status == EXIT_GOOD) {
+        const struct gemm_answer of = { .gemm = a.gemm,
+                                        .judged = wanted ? &m.judged : NULL,
+                                        .budget = &m.budget };
+        record_json(row, integer_gemm_fields, &a);
+        if (measures && wanted) record_json(row, judged_fields, &m.judged);
+        if (measures) budget_json(row, &m.budget);
+        if (measures) emit_answer(&x->emitter, row, judged_lines, &of);
+        else emit_answer(&x->emitter, row, integer_gemm_lines, &a);
+    } else json_decref(row);
+    measured_clear(&m);
+    return status;
 }
 
 int integer_gemm(struct context *x, const struct setup *s, const char *path, bool wanted,
-                 json_t *row)
+                 const struct budget_options *budget, json_t *row)
 {
     const double start = seconds_now();
     struct encoded_matrix d;
@@ -106,14 +124,44 @@ int integer_gemm(struct context *x, const struct setup *s, const char *path, boo
     if (path && encoded_write(path, &d, &f) != BITCUT_OK) {
         status = fail(path, &f);
         json_decref(row);
-    } else status = answer(x, s, &g, &d, wanted, row);
+    } else status = answer(x, s, &g, &d, wanted, budget, row);
     encoded_clear(&d);
     return status;
 }
 
-int integer_verify(struct context *x, struct setup *s, const char *path)
+static const struct record_line budget_lines[] = { BUDGET_LINES, { 0 } };
+
+/* Print how the given D compares with d, D of g, and its budget. */
+static int answer_verify(struct context *x, const struct setup *s,
+                         const struct bitcut_gemm *g, const struct encoded_matrix *given,
+                         const struct budget_options *budget)
 {
-    struct integer_answer a;
+    struct integer_answer a = answer_of(s, x);
+    struct measured m = { .values = { .at = NULL } };
+    const bool measures = budget_is_asked(budget);
+    const struct bitcut_matrix view = encoded_view(given);
+    const struct gemm_answer of = { .gemm = a.gemm, .budget = &m.budget };
+    int status = EXIT_GOOD;
+    integer_answer_verify(&a, g, &view);
+    if (measures && !integer_gemm_is_measured(&s->gemm))
+        status = complain("--budget", "does not apply to integers, which have no errors");
+    else if (measures) status = measure(&m, s, g, given, false, budget, x);
+    if (status == EXIT_GOOD) {
+        json_t *const row = json_object();
+        setup_describe(row, &s->gemm, &s->plan);
+        record_json(row, integer_verify_fields, &a);
+        if (measures) budget_json(row, &m.budget);
+        emit_answer(&x->emitter, row, integer_verify_lines, &a);
+        if (measures) emit_summary(&x->emitter, budget_lines, &of);
+        status = a.differ ? EXIT_FOUND : EXIT_GOOD;
+    }
+    measured_clear(&m);
+    return status;
+}
+
+int integer_verify(struct context *x, struct setup *s, const char *path,
+                   const struct budget_options *budget)
+{
     struct encoded_matrix d, given;
     struct bitcut_gemm g;
     struct fault f;
@@ -130,14 +178,7 @@ int integer_verify(struct context *x, struct setup *s, const char *path)
     if (status == EXIT_GOOD) status = setup_plan(s);
     if (status == EXIT_GOOD) status = compute(&d, &g, s, x);
     if (status == EXIT_GOOD) {
-        const struct bitcut_matrix view = encoded_view(&given);
-        json_t *const row = json_object();
-        a = answer_of(s, x);
-        integer_answer_verify(&a, &g, &view);
-        setup_describe(row, &s->gemm, &s->plan);
-        record_json(row, integer_verify_fields, &a);
-        emit_answer(&x->emitter, row, integer_verify_lines, &a);
-        status = a.differ ? EXIT_FOUND : EXIT_GOOD;
+        status = answer_verify(x, s, &g, &given, budget);
         encoded_clear(&d);
     }
     encoded_clear(&given);

@@ -230,9 +230,14 @@ static const struct matrix_options *files_of(const struct setup *s)
 int setup_read_result(struct setup *s, struct matrix *d, const char *path)
 {
     const int status = setup_read(d, "-d", path, files_of(s));
-    if (status == EXIT_GOOD) s->gemm.d.format = d->format;
-    if (status == EXIT_GOOD) s->d = d;
+    if (status == EXIT_GOOD) setup_take_result(s, d);
     return status;
+}
+
+void setup_take_result(struct setup *s, struct matrix *d)
+{
+    s->gemm.d.format = d->format;
+    s->d = d;
 }
 
 int setup_check_shape(const char *name, const struct matrix *m, size_t rows, size_t cols)

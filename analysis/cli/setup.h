@@ -201,6 +201,7 @@ int setup_read(struct matrix *m, const char *option, const char *path,
    here alone; call it after setup_gemm().  setup_finish() checks its shape if it is
    called later.  Prints and returns an exit status. */
 int setup_read_result(struct setup *s, struct matrix *d, const char *path);
+void setup_take_result(struct setup *s, struct matrix *d); /* that was read */
 
 /* Emulate: allocate *d and fill it with the result, in the format of s->gemm.d.  Prints
    and returns an exit status. */

@@ -903,7 +903,8 @@ def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: i
              unit: a name of units() or chips()
              index: the GEMM of a batch, or the group
              threads: number of threads; 0: one for each processor
-             given: all other arguments of gemm(), such as c, order and format_a
+             given: all other arguments of gemm(), such as c, order and format_a; on a unit of integers
+                 D has no integers: format_d is "f32", for example
     Returns: Budget, a dict for each part
     Raises:  BadArgument: a shape, a name or a number does not fit
              Unsupported: the recipe does not run on this unit
