@@ -211,7 +211,7 @@ static enum bitcut_status diagnose_all(struct explanation *e,
     const enum bitcut_status status =
         diagnosis_find(&all, &e->q, o->seed, o->progress, f);
     if (status != BITCUT_OK || all.level != DIAGNOSIS_FAULT) return status;
-    if (e->ladder.findings && all.outside) return status; /* of all of D they say more */
+    if (e->ladder.has_map && all.outside) return status; /* the map says more */
     e->diagnosis = all;
     e->ladder.findings = 0;
     e->ladder.is_final = false;

@@ -421,6 +421,7 @@ static bool find_fragments(enum bitcut_status *status, struct ladder_report *l,
         struct bitcut_finding *const to =
             found ? ladder_add(l, x, "elements moved") : NULL;
         if (to) describe_fragment(to, g);
+        l->has_map |= found;
     }
     free(g);
     *status = g ? BITCUT_OK
