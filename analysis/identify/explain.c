@@ -224,6 +224,30 @@ static bool is_unexplained(const struct explanation *e)
     return e->diagnosis.of_rest && e->diagnosis.level == DIAGNOSIS_UNEXPLAINED;
 }
 
+static bool is_correct(const struct diagnosis *d)
+{
+    return d->level == DIAGNOSIS_ROUNDING || d->level == DIAGNOSIS_OPERANDS;
+}
+
+/* Whether the nearest hypothesis has a fault, and the outputs that it does not give
+   differ from it as those of another order do: then D may be a correct result, too. */
+static bool may_be_correct(const struct explanation *e)
+{
+    return !e->answer.found && e->diagnosis.of_rest && is_correct(&e->diagnosis) &&
+           explain_fault(e);
+}
+
+/* All of D is a correct result in another order, which is likelier than a fault. */
+static enum bitcut_status clear_fault(struct explanation *e,
+                                      const struct explain_options *o, struct fault *f)
+{
+    struct diagnosis all;
+    const enum bitcut_status status =
+        diagnosis_find(&all, &e->q, o->seed, o->progress, f);
+    if (status == BITCUT_OK && is_correct(&all)) e->diagnosis = all;
+    return status;
+}
+
 /* Whether there are findings, but not of outputs that hold no results, and no hypothesis
    gives the rest. */
 static bool has_weak_findings(const struct explanation *e)
@@ -252,6 +276,7 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
         status = diagnosis_find(&e->diagnosis, &e->q, o->seed, o->progress, f);
     else if (status == BITCUT_OK && (is_unexplained(e) || has_weak_findings(e)))
         status = diagnose_all(e, o, f);
+    else if (status == BITCUT_OK && may_be_correct(e)) status = clear_fault(e, o, f);
     return status;
 }
 
@@ -420,7 +445,8 @@ static void conclude(struct explanation *e)
     a->gemms = 1;
     a->explained = a->found;
     a->gemm = a->found;
-    a->fault = explain_names_nearest(e) ? explain_fault(e) : NULL;
+    const bool correct = !a->found && is_correct(&e->diagnosis) && !e->diagnosis.of_rest;
+    a->fault = explain_names_nearest(e) && !correct ? explain_fault(e) : NULL;
     if (!a->fault && e->diagnosis.faults) a->fault = e->diagnosis.fault[0].name;
     a->findings = e->ladder.findings;
     memcpy(a->finding, e->ladder.finding, sizeof a->finding);
