@@ -388,7 +388,7 @@ static void place_parts(struct explanation *e, const struct block *part)
         b->col = part->col[b->col];
         b->where[0] = 0;
         if (b->fault && !strcmp(b->fault, "moved"))
-            snprintf(b->what, sizeof b->what, "they hold results of other positions");
+            box_set_contents(b, b->fault, "hold results of other positions");
     }
     if (e->diagnosis.outside)
         snprintf(e->diagnosis.place, sizeof e->diagnosis.place, "in some places");
