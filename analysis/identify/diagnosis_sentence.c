@@ -15,8 +15,8 @@ const struct diagnosis_level_row diagnosis_levels[] = {
         "tolerance -d checks its errors; bitcut explain --probe runs a program to measure its "
         "order" },
     [DIAGNOSIS_OPERANDS] = { "operands",
-        "compare with a recipe that rounds A and B so (bitcut list recipes), or give --quantize-a and --quantize-b; bitcut "
-        "tolerance -d checks the errors" },
+        "the kernel may be correct if it is meant to round A and B so: bitcut tolerance -d checks "
+        "its errors, with a recipe that does the same (bitcut list recipes) or --quantize-a and --quantize-b" },
     [DIAGNOSIS_FAULT] = { "fault", "look for this fault in the kernel" },
     [DIAGNOSIS_UNEXPLAINED] = { "unexplained",
         "another order of k is not enough for this difference: look for a fault in the kernel, "

@@ -4,6 +4,7 @@
 #include "lib/base/text.h"
 #include "lib/number/bits.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +167,17 @@ static uint32_t first_of(const struct box *b, const struct pair_of *x)
     return 0;
 }
 
+void box_set_contents(struct box *b, const char *fault, const char *format, ...)
+{
+    static const char they[] = "they ";
+    va_list words;
+    va_start(words, format);
+    vsnprintf(b->holds, sizeof b->holds, format, words);
+    va_end(words);
+    b->fault = fault;
+    snprintf(b->what, sizeof b->what, "%s%s", they, b->holds);
+}
+
 /* Whether the box as a whole has the expected values of another position. */
 static bool is_moved(struct box *b, const struct pair_of *x)
 {
@@ -174,10 +186,9 @@ static bool is_moved(struct box *b, const struct pair_of *x)
         for (size_t j = 0; j + cols <= x->n; j++)
             if (is_filled(b, x, x->h, (ptrdiff_t)i - (ptrdiff_t)b->row,
                           (ptrdiff_t)j - (ptrdiff_t)b->col, 0)) {
-                b->fault = "moved";
-                snprintf(b->what, sizeof b->what,
-                         "they hold the results of rows %zu to %zu, columns %zu to %zu",
-                         i, i + rows - 1, j, j + cols - 1);
+                box_set_contents(
+                    b, "moved", "hold the results of rows %zu to %zu, columns %zu to %zu",
+                    i, i + rows - 1, j, j + cols - 1);
                 return true;
             }
     return false;
@@ -233,8 +244,7 @@ bool difference_foreign(struct box *b, const struct pair_of *x)
     /* In short formats a few are equal by chance. */
     if (count < LEAST || 32 * b->differ < 31 * count || !(n * both * both < 9 * own))
         return false;
-    b->fault = "not written";
-    snprintf(b->what, sizeof b->what, "they hold numbers unrelated to the product");
+    box_set_contents(b, "not written", "hold numbers unrelated to the product");
     return true;
 }
 
@@ -254,16 +264,13 @@ bool difference_describe(struct box *b, const struct pair_of *x)
 {
     const uint32_t first = first_of(b, x);
     const char *what = NULL;
-    if (b->differ > 1 && all_nan(b, x)) what = "they hold NaN";
+    if (b->differ > 1 && all_nan(b, x)) what = "hold NaN";
     else if (b->differ > 1 && is_filled(b, x, NULL, 0, 0, first))
-        what = f32_is_zero(first) ? "they hold zeros" : "they all hold one number";
+        what = f32_is_zero(first) ? "hold zeros" : "all hold one number";
     else if (b->differ > 1 && x->c && is_filled(b, x, x->c, 0, 0, 0))
-        what = "they still hold C";
+        what = "still hold C";
     if (what && !fills_lines(b, x)) return false;
-    if (what) {
-        b->fault = "not written";
-        snprintf(b->what, sizeof b->what, "%s", what);
-    }
+    if (what) box_set_contents(b, "not written", "%s", what);
     if (what || b->differ < 2) return what != NULL;
     return is_moved(b, x) ||
            lines_moved(b, x, b->row, b->row_end, x->m, "rows", is_row) ||

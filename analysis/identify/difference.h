@@ -6,7 +6,11 @@
 #include "lib/base/record.h"
 #include "lib/gemm/matrix.h"
 
-enum { DIFFERENCE_TEXT_MAX = 300, DIFFERENCE_PLACE_MAX = 200 };
+enum {
+    DIFFERENCE_TEXT_MAX = 300,
+    DIFFERENCE_PLACE_MAX = 200,
+    DIFFERENCE_HOLDS_MAX = 200
+};
 
 /* Rows [row, row_end) by columns [col, col_end) of D, in which `differ` outputs differ.
  */
@@ -15,7 +19,9 @@ struct box {
     size_t elsewhere;  /* differing outputs outside the box that were computed in the same
                           way */
     const char *fault; /* name of the fault; NULL: unknown */
-    char what[DIFFERENCE_TEXT_MAX]; /* the same in words */
+    char what[DIFFERENCE_TEXT_MAX];   /* the same in words */
+    char holds[DIFFERENCE_HOLDS_MAX]; /* if `what` is "they" and a verb: the verb and the
+                                        rest, such as "hold zeros"; or "" */
     char where[DIFFERENCE_PLACE_MAX]; /* the rows and columns in words, if they do not
                                          fill the box; or "" */
 };
@@ -42,6 +48,10 @@ void differing_describe(char *text, size_t size, const struct differing *first,
 void region_describe(char *text, size_t size, size_t row, size_t row_end, size_t col,
                      size_t col_end);
 void box_describe(char *text, size_t size, const struct box *b);
+
+/* Set the fault of a box, and what its outputs do, such as "hold zeros". */
+__attribute__((format(printf, 3, 4))) void
+box_set_contents(struct box *b, const char *fault, const char *format, ...);
 
 /* A result and its expected value: row-major m x n, contiguous; c may be NULL. */
 struct pair_of {

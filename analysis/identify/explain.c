@@ -224,6 +224,7 @@ static enum bitcut_status diagnose_all(struct explanation *e,
                    (all.level == DIAGNOSIS_ROUNDING || all.level == DIAGNOSIS_OPERANDS) &&
                    e->diagnosis.of_rest && agrees_by_chance(e, &all);
     if (status != BITCUT_OK || !(fault || right)) return status;
+    if (e->ladder.has_map && all.outside) return status; /* the map says more */
     e->diagnosis = all;
     if (fault) e->ladder.findings = 0;
     if (fault) e->ladder.is_final = false;
@@ -234,6 +235,30 @@ static enum bitcut_status diagnose_all(struct explanation *e,
 static bool is_unexplained(const struct explanation *e)
 {
     return e->diagnosis.of_rest && e->diagnosis.level == DIAGNOSIS_UNEXPLAINED;
+}
+
+static bool is_correct(const struct diagnosis *d)
+{
+    return d->level == DIAGNOSIS_ROUNDING || d->level == DIAGNOSIS_OPERANDS;
+}
+
+/* Whether the nearest hypothesis has a fault, and the outputs that it does not give
+   differ from it as those of another order do: then D may be a correct result, too. */
+static bool may_be_correct(const struct explanation *e)
+{
+    return !e->answer.found && e->diagnosis.of_rest && is_correct(&e->diagnosis) &&
+           explain_fault(e);
+}
+
+/* All of D is a correct result in another order, which is likelier than a fault. */
+static enum bitcut_status clear_fault(struct explanation *e,
+                                      const struct explain_options *o, struct fault *f)
+{
+    struct diagnosis all;
+    const enum bitcut_status status =
+        diagnosis_find(&all, &e->q, o->seed, o->progress, f);
+    if (status == BITCUT_OK && is_correct(&all)) e->diagnosis = all;
+    return status;
 }
 
 /* Whether there are findings, but not of outputs that hold no results, and no hypothesis
@@ -264,6 +289,7 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
         status = diagnosis_find(&e->diagnosis, &e->q, o->seed, o->progress, f);
     else if (status == BITCUT_OK && (is_unexplained(e) || has_weak_findings(e)))
         status = diagnose_all(e, o, f);
+    else if (status == BITCUT_OK && may_be_correct(e)) status = clear_fault(e, o, f);
     return status;
 }
 
@@ -375,7 +401,7 @@ static void place_parts(struct explanation *e, const struct block *part)
         b->col = part->col[b->col];
         b->where[0] = 0;
         if (b->fault && !strcmp(b->fault, "moved"))
-            snprintf(b->what, sizeof b->what, "they hold results of other positions");
+            box_set_contents(b, b->fault, "hold results of other positions");
     }
     if (e->diagnosis.outside)
         snprintf(e->diagnosis.place, sizeof e->diagnosis.place, "in some places");
@@ -432,7 +458,8 @@ static void conclude(struct explanation *e)
     a->gemms = 1;
     a->explained = a->found;
     a->gemm = a->found;
-    a->fault = explain_names_nearest(e) ? explain_fault(e) : NULL;
+    const bool correct = !a->found && is_correct(&e->diagnosis) && !e->diagnosis.of_rest;
+    a->fault = explain_names_nearest(e) && !correct ? explain_fault(e) : NULL;
     if (!a->fault && e->diagnosis.faults) a->fault = e->diagnosis.fault[0].name;
     a->findings = e->ladder.findings;
     memcpy(a->finding, e->ladder.finding, sizeof a->finding);

@@ -31,6 +31,8 @@ struct ladder_report {
     uint32_t *gathered[2];
     /* Whether the findings show that no hypothesis gives D until an option is given. */
     bool is_final;
+    /* Whether the outputs of each tile hold the results of positions that were found. */
+    bool has_map;
     /* Whether negative results are zeros. */
     bool clipped;
     /* Outputs of a sample, and those within 0, 1, 2 and 8 ulps of the correctly rounded

@@ -298,16 +298,12 @@ bool explain_says_findings(const struct explanation *e)
            (!e->answer.found || e->of_rest || says_nothing(e) || e->ladder.unwritten);
 }
 
-/* What all outputs hold.  The sentence is that of a region, and begins with "they" for
-   its outputs. */
+/* What all outputs hold. */
 static void describe_no_product(char *text, const struct explanation *e)
 {
-    static const char they[] = "they ";
-    const size_t length = sizeof they - 1;
-    const char *const what = e->part[0].what;
-    const bool of_outputs = !strncmp(what, they, length);
+    const struct box *const all = &e->part[0];
     text_add(text, SENTENCE_MAX, "D is not the product of A and B: %s%s",
-             of_outputs ? "its outputs " : "", what + (of_outputs ? length : 0));
+             *all->holds ? "its outputs " : "", *all->holds ? all->holds : all->what);
 }
 
 /* The findings come before a hypothesis that follows from them, or that gives what D

@@ -62,6 +62,22 @@ class Diagnosis(unittest.TestCase):
         found = self.explain(product(self.a, self.b, self.draw))
         self.assertEqual(found.diagnosis, "rounding", f"seed {SEED}: {found}")
 
+    def test_right_in_steps(self):
+        """A correct kernel in an order that no model has is no fault, however near a fault comes to its bits."""
+        def short(x):
+            return bitcut.convert(bitcut.convert(x, "bf16"), "f32", format="bf16")
+        highs = [short(x) for x in (self.a, self.b)]
+        lows = [short(x - high) for x, high in zip((self.a, self.b), highs)]
+        terms = [(x.astype("f8"), y.astype("f8")) for x, y in ((lows[0], highs[1]), (highs[0], lows[1]), highs)]
+        d = numpy.zeros((self.m, self.n), "f4")
+        for first in range(0, self.k, 8):
+            for x, y in terms:
+                d = (d + x[:, first:first + 8] @ y[first:first + 8]).astype("f4")
+        for effort in 0.01, 0.05:
+            found = bitcut.explain(d, self.a, self.b, recipe="bf16x3", effort=effort)
+            self.assertTrue(found or found.diagnosis in ("rounding", "operands"), f"seed {SEED}: {found}")
+            self.assertIsNone(None if found else found.fault, f"seed {SEED}: {found}")
+
     def test_stale_tile(self):
         """A tile of D read a tile of B that was two steps old."""
         wide = int(self.draw.choice([8, 16]))
