@@ -31,6 +31,14 @@ static void describe_row(char text[TEXT_MAX], const struct paste_row *row)
         text_add(text, TEXT_MAX, ", operands rounded by %s", row->operands->name);
 }
 
+/* Append a text to a list; both become NULL if memory runs out, and so does their row. */
+static void add_text(json_t **list, json_t *text)
+{
+    if (!json_array_append_new(*list, text)) return;
+    json_decref(*list);
+    *list = NULL;
+}
+
 static json_t *row_json(const struct paste_row *row)
 {
     char text[TEXT_MAX];
@@ -62,7 +70,7 @@ static struct survivors survivors_of(const struct paste_product *p)
         if (!s.first) s.first = t;
         s.count++;
         s.distinct += t->first == i;
-        json_array_append_new(s.names, row_json(&t->row));
+        add_text(&s.names, row_json(&t->row));
     }
     return s;
 }
@@ -130,9 +138,8 @@ struct total {
 
 static json_t *mutants_json(const struct paste_mutants *m)
 {
-    json_t *const list = json_array();
-    for (size_t i = 0; i < m->count; i++)
-        json_array_append_new(list, json_string(m->text[i]));
+    json_t *list = json_array();
+    for (size_t i = 0; i < m->count; i++) add_text(&list, json_string(m->text[i]));
     return list;
 }
 

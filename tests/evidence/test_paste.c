@@ -399,7 +399,7 @@ START_TEST(every_row_leads_to_itself)
     char *const text = text_of("zen4.txt");
     struct paste p = read_text(text);
     uint64_t state = test_seed();
-    const size_t step = test_whole() ? 1 : 20;
+    const size_t step = (test_whole() ? 1 : 20) * (size_t)test_step(8);
     size_t turn = (size_t)test_between(&state, 0, 19), tried = 0;
     for (size_t i = 0; i < p.count; i++) {
         bool again = false;
@@ -412,7 +412,7 @@ START_TEST(every_row_leads_to_itself)
         free(s.line);
     }
     printf("# %zu rows\n", tried);
-    ck_assert_uint_gt(tried, 20);
+    ck_assert_uint_gt(tried * (size_t)test_step(8), 20);
     paste_clear(&p);
     free(text);
 }
@@ -435,7 +435,7 @@ START_TEST(lines_distinguish_rows)
     struct paste p = read_text(text);
     size_t pairs = 0;
     for (size_t i = 0; i < p.count; i++) {
-        bool again = format_is_integer(p.at[i].a);
+        bool again = format_is_integer(p.at[i].a) || i % (size_t)test_step(8);
         for (size_t j = 0; j < i; j++)
             again |= of_product(&p.at[j], &p.at[i]) && would_decide(&p.at[j]);
         if (again || !would_decide(&p.at[i])) continue;
@@ -453,7 +453,7 @@ START_TEST(lines_distinguish_rows)
         free(s.line);
     }
     printf("# %zu pairs differ\n", pairs);
-    ck_assert_uint_gt(pairs, 1000);
+    ck_assert_uint_gt(pairs * (size_t)test_step(8), 1000);
     paste_clear(&p);
     free(text);
 }
@@ -517,7 +517,7 @@ START_TEST(recorded_pastes)
         { NULL },
     };
     check_recorded("zen4.txt", zen4);
-    check_recorded("h200.txt", h200);
+    if (test_step(8) == 1) check_recorded("h200.txt", h200);
 }
 END_TEST
 
