@@ -180,6 +180,14 @@ static void emit_line(struct context *x, const struct paste_product *p,
 
 /* --- lines that do not decide ----------------------------------------------------- */
 
+static void describe_found(char text[TEXT_MAX], const struct statistic_answer *r)
+{
+    *text = 0;
+    text_add(text, TEXT_MAX, "%s", r->name);
+    if (r->gives > 1)
+        text_add(text, TEXT_MAX, " (%zu other hypotheses give it as well)", r->gives - 1);
+}
+
 /* What gives such a line, or a line of a product that no row gives. */
 static enum bitcut_status explain_line(char text[TEXT_MAX], struct total *t,
                                        const struct paste_line *line,
@@ -201,7 +209,7 @@ static enum bitcut_status explain_line(char text[TEXT_MAX], struct total *t,
             paste_search(&r, line, row ? row->unit : NULL, x->threads, &x->progress, f);
     if (status != BITCUT_OK) return status;
     if (place < BIAS_PLACES) snprintf(text, TEXT_MAX, "%s", paste_bias_places[place]);
-    else if (r.found) *text = 0, text_add(text, TEXT_MAX, "%s", r.name);
+    else if (r.found) describe_found(text, &r);
     else snprintf(text, TEXT_MAX, "new: nothing that was tried gives it");
     if (!paste_decides(line))
         *(place < BIAS_PLACES || r.found ? &t->given : &t->unknown) += 1;

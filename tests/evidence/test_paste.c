@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pastes: read however mail or a chat broke them, or refused; and the paste that a row of
    the unit table would give leads to this row.  BITCUT_DATA names the data folder. */
-#include "analysis/evidence/paste_product.h"
+#include "analysis/evidence/paste_mutant.h"
 #include "emu/unit_field.h"
 #include "lib/io/sha256.h"
 #include "lib/io/stream.h"
@@ -459,6 +459,108 @@ START_TEST(lines_distinguish_rows)
 }
 END_TEST
 
+/* The product of one row that gives all its lines. */
+static void product_of_row(struct paste_product *p, const struct digests *s, size_t count,
+                           size_t row)
+{
+    *p = (struct paste_product){ .lines = s->lines,
+                                 .decides = s->lines,
+                                 .groups = PASTE_GROUPS * s->lines,
+                                 .trials = 1,
+                                 .survivors = 1 };
+    p->trial[0] = (struct paste_trial){ .row = s->row[row], .agreeing = p->groups };
+    for (size_t i = 0; i < s->lines; i++) p->line[i] = &s->line[row * count + i];
+}
+
+/* Whether a mutant's text names one of the fields that say how a step adds. */
+static bool changes_sum(const char *text)
+{
+    static const char *const names[] = { " with sum ",  " with order ", " with block ",
+                                         " with fraction ", " with floor ",
+                                         " with normalise ", " with rounding " };
+    bool any = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        any |= strstr(text, names[i]) != NULL;
+    return any;
+}
+
+/* Of Hopper's units with FP32 sums the lines leave no field open that says how a step
+   adds; only fields of special values. */
+START_TEST(lines_determine_hopper)
+{
+    char *const text = text_of("zen4.txt");
+    struct paste p = read_text(text);
+    size_t rows = 0, open = 0;
+    for (size_t i = 0; i < p.count; i++) {
+        const struct paste_line *const x = &p.at[i];
+        bool again = x->acc || x->a != x->b || !would_decide(x) || i % (size_t)test_step(8);
+        for (size_t j = 0; j < i; j++) again |= of_product(&p.at[j], x);
+        if (again) continue;
+        const struct digests s = digests_make(&p, x);
+        for (size_t r = 0; r < s.rows; r++) {
+            static struct paste_mutants m;
+            struct paste_product product;
+            const struct bitcut_unit *const u = s.row[r].unit;
+            if (strncmp(u->name, "hopper/", 7) || u->c != &formats[FORMAT_F32] ||
+                s.row[r].operands)
+                continue;
+            product_of_row(&product, &s, p.count, r);
+            ck_assert_int_eq(paste_mutants_find(&m, &product, NULL, NULL), BITCUT_OK);
+            for (size_t t = 0; t < m.count; t++) ck_assert_msg(!changes_sum(m.text[t]), "%s", m.text[t]);
+            rows++, open += m.count;
+        }
+        free(s.line);
+    }
+    printf("# %zu rows, %zu mutants left\n", rows, open);
+    ck_assert_uint_gt(rows, 0);
+    ck_assert_uint_gt(open, 3 * rows - 1); /* three NaNs each */
+    paste_clear(&p);
+    free(text);
+}
+END_TEST
+
+/* A new unit: one that is a step from a row is named. */
+START_TEST(new_unit_is_named)
+{
+    char *const text = text_of("zen4.txt");
+    struct paste p = read_text(text);
+    struct bitcut_unit own = *bitcut_unit_find("hopper/mma.m16n8k16.f32.bf16", NULL);
+    static struct paste_mutants m;
+    own.fraction = 26;
+    const struct paste_line *x = p.at;
+    while (x->a != &formats[FORMAT_BF16]) x++;
+    struct digests s = digests_make(&p, x);
+    for (size_t i = 0; i < s.lines; i++) {
+        struct paste_operands o;
+        uint64_t *const d = calloc(PASTE_SIDE_MAX * PASTE_SIDE_MAX, sizeof *d);
+        ck_assert_int_eq(paste_operands_make(&o, &s.line[i], NULL), BITCUT_OK);
+        ck_assert_int_eq(paste_compute(d, &s.line[i], &o, &(struct paste_row){ &own, NULL },
+                                       paste_orders[0], BIAS_LAST, NULL),
+                         BITCUT_OK);
+        paste_digest(&s.line[i], d, &o);
+        paste_operands_clear(&o);
+        free(d);
+    }
+    char *const made = calloc(TEXT_MAX, 1);
+    struct paste_product *product;
+    size_t count, at = 0;
+    write_row(made, &p, &s, 0);
+    struct paste q = read_text(made);
+    ck_assert_int_eq(paste_products(&product, &count, &q, 0, NULL, NULL), BITCUT_OK);
+    while (!of_product(product[at].line[0], x)) at++;
+    ck_assert_uint_eq(product[at].survivors, 0);
+    ck_assert_int_eq(paste_mutants_find(&m, &product[at], NULL, NULL), BITCUT_OK);
+    ck_assert_uint_eq(m.count, 1);
+    ck_assert_str_eq(m.text[0], "hopper/mma.m16n8k16.f32.bf16 with fraction 26");
+    free(product);
+    paste_clear(&q);
+    free(made);
+    free(s.line);
+    paste_clear(&p);
+    free(text);
+}
+END_TEST
+
 /* Whether a row of another architecture may survive: its models have the same fields. */
 static bool is_blackwell(const struct bitcut_unit *u)
 {
@@ -523,4 +625,5 @@ END_TEST
 
 TEST_MAIN("paste", written_as_read, mangled_text_is_read, every_change_is_noticed,
           lost_lines_are_noticed, wrong_values_are_refused, work_is_limited,
-          inputs_are_those_of_the_program, every_row_leads_to_itself, lines_distinguish_rows, recorded_pastes)
+          inputs_are_those_of_the_program, every_row_leads_to_itself, lines_distinguish_rows, lines_determine_hopper,
+          new_unit_is_named, recorded_pastes)
