@@ -87,8 +87,19 @@ matrix='gemm --recipe fp32 --unit fma/f32 --reference none -k 2'
         bitcut probe --unit ideal/rz25 -o ../vectors
 } > ../out || echo "Bail out! no operands"
 
+# record WORDS: a line of a paste.
+record() { printf '%s sum=%.8s\n' "$1" "$(printf %s "$1" | sha256sum)"; }
+{
+    record 'settle:begin version=1 count=2 device=x'
+    sed -n 's/^settle:[0-9]* \(op=mm a=f64 .*\) sum=.*/settle:1 \1/p
+        s/^settle:[0-9]* \(op=scaled a=e5m2 b=e4m3 d=f32 .* k=32 .*\) sum=.*/settle:2 \1/p' \
+        "$BITCUT_DATA/pastes/h200.txt" | sort | while read -r line; do record "$line"; done
+    record 'settle:end count=2'
+} > ../paste.txt
+
 prints "list" list units
 prints "replay" replay "$set"
+prints "replay of a paste" replay ../paste.txt
 # shellcheck disable=SC2086
 prints "gemm" gemm $gemm
 

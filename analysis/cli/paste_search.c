@@ -71,7 +71,9 @@ enum bitcut_status paste_search(struct statistic_answer *to, const struct paste_
 {
     struct paste_operands o;
     const struct asked asked = { x, &o };
+    const bool whole = x->a == &formats[FORMAT_F32]; /* may be split into parts */
     struct statistic_problem p = { .format = x->d,
+                                   .recipe = whole ? NULL : bitcut_recipe_find("plain"),
                                    .agreement = agreement,
                                    .context = &asked,
                                    .threads = threads,

@@ -31,6 +31,14 @@ static void describe_row(char text[TEXT_MAX], const struct paste_row *row)
         text_add(text, TEXT_MAX, ", operands rounded by %s", row->operands->name);
 }
 
+/* Append a text to a list; both become NULL if memory runs out, and so does their row. */
+static void add_text(json_t **list, json_t *text)
+{
+    if (!json_array_append_new(*list, text)) return;
+    json_decref(*list);
+    *list = NULL;
+}
+
 static json_t *row_json(const struct paste_row *row)
 {
     char text[TEXT_MAX];
@@ -62,7 +70,7 @@ static struct survivors survivors_of(const struct paste_product *p)
         if (!s.first) s.first = t;
         s.count++;
         s.distinct += t->first == i;
-        json_array_append_new(s.names, row_json(&t->row));
+        add_text(&s.names, row_json(&t->row));
     }
     return s;
 }
@@ -130,9 +138,8 @@ struct total {
 
 static json_t *mutants_json(const struct paste_mutants *m)
 {
-    json_t *const list = json_array();
-    for (size_t i = 0; i < m->count; i++)
-        json_array_append_new(list, json_string(m->text[i]));
+    json_t *list = json_array();
+    for (size_t i = 0; i < m->count; i++) add_text(&list, json_string(m->text[i]));
     return list;
 }
 
@@ -173,6 +180,14 @@ static void emit_line(struct context *x, const struct paste_product *p,
 
 /* --- lines that do not decide ----------------------------------------------------- */
 
+static void describe_found(char text[TEXT_MAX], const struct statistic_answer *r)
+{
+    *text = 0;
+    text_add(text, TEXT_MAX, "%s", r->name);
+    if (r->gives > 1)
+        text_add(text, TEXT_MAX, " (%zu other hypotheses give it as well)", r->gives - 1);
+}
+
 /* What gives such a line, or a line of a product that no row gives. */
 static enum bitcut_status explain_line(char text[TEXT_MAX], struct total *t,
                                        const struct paste_line *line,
@@ -194,7 +209,7 @@ static enum bitcut_status explain_line(char text[TEXT_MAX], struct total *t,
             paste_search(&r, line, row ? row->unit : NULL, x->threads, &x->progress, f);
     if (status != BITCUT_OK) return status;
     if (place < BIAS_PLACES) snprintf(text, TEXT_MAX, "%s", paste_bias_places[place]);
-    else if (r.found) *text = 0, text_add(text, TEXT_MAX, "%s", r.name);
+    else if (r.found) describe_found(text, &r);
     else snprintf(text, TEXT_MAX, "new: nothing that was tried gives it");
     if (!paste_decides(line))
         *(place < BIAS_PLACES || r.found ? &t->given : &t->unknown) += 1;
