@@ -126,7 +126,7 @@ enum bitcut_status gemm_plan_on_floats(struct gemm_plan *to, const struct bitcut
     const enum bitcut_status status = gemm_plan_on_any(to, g, f);
     if (status != BITCUT_OK || !to->integer) return status;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%s accumulates in %s; only gemm, verify, explain, bound, "
+                     "%s accumulates in %s; only gemm, verify, explain, report, bound, "
                      "tolerance and advise take integers",
                      g->unit->name, g->unit->c->name);
 }

@@ -113,6 +113,8 @@ prints "advise --quantize-a" advise -a ../A.npy --unit ampere/mma.m16n8k16.f32.f
     --quantize-a fp8-rows --quantize-b fp8-tensor --format-d f16 --want 1 --json
 prints "gemm --budget" gemm --recipe plain --unit a100 -m 2 -n 2 -k 11 --scale-a 2 \
     --epilogue fused+relu --budget --at 1,1 --worst 1 --json
+prints "gemm --budget of integers" gemm --recipe plain --unit ampere/mma.m16n8k32.s32.s8 -m 2 -n 2 \
+    -k 11 --scale-a 2 --format-d f32 --budget --at 1,1 --worst 1 --json
 prints "advise" advise -a ../A.npy --unit v100 --recipe plain --want 1 --json
 prints "tolerance --json" tolerance --recipe ootomo --unit a100 -m 20 -n 20 -k 20 --seeds 4 \
     --power 1 --order any --json
@@ -124,7 +126,7 @@ prints "verify --json" verify --recipe ootomo --unit a100 -a ../A.npy -b ../B.np
 {
     prints "gemm --json" gemm $gemm --json
     prints "gemm --sparse-a" gemm --recipe ootomo --unit a100 -a ../S.mtx -b ../B4.npy \
-        --sparse-a --json
+        --sparse-a --budget --json
     prints "bound --json" bound --recipe ootomo --unit a100 -m 2 -n 2 -k 11 --json
     prints "gemm against MPFR" gemm $gemm --json --reference mpfr
 }

@@ -412,15 +412,15 @@ def refusals():
         ("--index, one GEMM", 2, ["verify", *a, *b, "-d", "d.npy", "--samples", "4"]),
         ("3-D for a batch, found 4-D", 3, ["gemm", "-a", "x.npy", *b]),
         ("a batch requires --index, one GEMM", 2, ["bound", *a, *b]),
-        ("expected a 2-D array, found 3-D", 3, ["report", *a, *b]),
+        ("-a, -b have a batch: -d or --index is required", 2, ["report", *a, *b]),
         ("mtx stores one matrix", 2, ["gemm", *a, *b, "-o", "d.mtx"]),
         (r"element \[0, 1, 1\]", 3, ["gemm", "-a", "v.npz:a", "-b", "b2.npy"]),
-        ("--shape-a must be rows", 2,
-         ["report", "-a", "a.bin", "--shape-a", "3x4x6", "--format-a", "f32", *b]),
     ]
     wrong = ""
     for text, status, words in cases:
         wrong += says(text, status, words[0], *HOW, *words[1:])
+    wrong += says("expected a 2-D array, found 3-D", 3, "split", *a)
+    wrong += says("--shape-a must be rows", 2, "split", "-a", "a.bin", "--shape-a", "3x4x6", "--format-a", "f32")
     return wrong
 
 

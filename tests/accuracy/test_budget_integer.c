@@ -274,14 +274,15 @@ static void check_parts(const struct drawn *x, size_t *overflows)
 START_TEST(parts_of_integers)
 {
     uint64_t rng = test_seed();
+    const int cases = test_cases(400, 8000);
     size_t overflows = 0;
-    for (int n = 0; n < test_cases(400, 8000); n++) {
+    for (int n = 0; n < cases; n++) {
         struct drawn x;
         draw(&x, true, &rng);
         if (test_between(&rng, 0, 2) == 0) x.g.d.format = &formats[FORMAT_BF16];
         check_parts(&x, &overflows);
     }
-    ck_assert_uint_gt(overflows, 20);
+    ck_assert(cases < 100 || overflows * 20 > (size_t)cases);
 }
 END_TEST
 
@@ -289,8 +290,9 @@ END_TEST
 START_TEST(parts_of_other_elements)
 {
     uint64_t rng = test_seed();
+    const int cases = test_cases(200, 4000);
     bool has[BUDGET_PARTS] = { false };
-    for (int n = 0; n < test_cases(200, 4000); n++) {
+    for (int n = 0; n < cases; n++) {
         struct drawn x;
         struct budget_output out;
         mpq_t exact, read, want, got;
@@ -320,7 +322,8 @@ START_TEST(parts_of_other_elements)
         mpq_clears(exact, read, want, got, NULL);
         budget_clear(&out);
     }
-    ck_assert(has[BUDGET_REPRESENTATION] && has[BUDGET_SATURATION] && has[BUDGET_EPILOGUE]);
+    ck_assert(cases < 50 ||
+              (has[BUDGET_REPRESENTATION] && has[BUDGET_SATURATION] && has[BUDGET_EPILOGUE]));
 }
 END_TEST
 
