@@ -78,7 +78,7 @@ wrong() {
     awk 'NR == 12 { $1 = 1.001 * $1 } NR == 30 { $1 = "nan" } { print }' d.mtx > bad.mtx
     report 1 -d bad.mtx --seconds 1
     banner REJECTED "1 of 63 outputs are NaN or infinite"
-    says "What computed D?" "No hypothesis gives D, .*"
+    says "What computed D?" ".*[Nn]o hypothesis gives every bit of D, .*"
     says "What are its worst outputs?" ".* is NaN or infinite where C is not; .* errs by "
     says "Is D equal to the model, bit for bit?" "D differs from"
     [ "$(column unexplained worst | grep -cv '^0$')" = 2 ] || cat one/worst.csv

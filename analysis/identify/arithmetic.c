@@ -324,7 +324,8 @@ void arithmetic_describe(char *text, size_t size, const struct arithmetic *a)
     case ARITHMETIC_OTHER:
     case ARITHMETIC_PARTS:
         split_label(split, sizeof split, &a->x.plan.split_a);
-        text_add(text, size, "%d products of the parts of split %s, as in recipe %s",
+        text_add(text, size,
+                 "D is the sum of %d products of the parts of split %s, as in recipe %s",
                  a->x.plan.terms, split, a->x.gemm.recipe->name);
     }
 }

@@ -25,6 +25,10 @@ const struct diagnosis_level_row diagnosis_levels[] = {
 };
 /* clang-format on */
 
+/* The unit of errors, once in each sentence that has one. */
+static const char UNIT[] =
+    " (u |A||B|: 2^-24 times the sum of the magnitudes of an output's products)";
+
 static void describe_faults(char *text, size_t size, const struct diagnosis *d)
 {
     for (size_t i = 0; i < d->faults; i++)
@@ -42,13 +46,30 @@ static void describe_order(char *text, size_t size, const struct diagnosis *d)
                  d->bias->cause);
 }
 
-/* What remains without the faults.  No order of k removes the errors of short sums. */
-static void describe_left(char *text, size_t size, const struct diagnosis *d)
+/* The median error with the effect of a fault, and without it.  No other order removes
+   the errors of short sums. */
+static void describe_remaining(char *text, size_t size, const struct diagnosis *d)
 {
     if (d->after < d->before)
-        text_add(text, size, ". Without it %.2g u |A||B| remain of %.3g u |A||B|",
-                 d->after, d->before);
-    else text_add(text, size, ". The error is %.3g u |A||B|", d->before);
+        text_add(text, size,
+                 ". Without it, %.2g u |A||B| of the error of %.3g u |A||B| remain%s",
+                 d->after, d->before, UNIT);
+    else text_add(text, size, ". The error is %.3g u |A||B|%s", d->before, UNIT);
+}
+
+/* The outputs outside of the region that is far: only rounding, if their error is that of
+   a correct kernel. */
+static void describe_others(char *text, size_t size, const struct diagnosis *d,
+                            const char *before)
+{
+    enum { MUCH = 8 };
+    if (d->after <= MUCH * d->limit)
+        text_add(text, size,
+                 "%sIn the other outputs only rounding differs: %.2g u |A||B|%s", before,
+                 d->after, UNIT);
+    else
+        text_add(text, size, "%sThe median error of the other outputs is %.2g u |A||B|%s",
+                 before, d->after, UNIT);
 }
 
 /* Of outputs that the nearest hypothesis does not give. */
@@ -66,39 +87,36 @@ static void describe_rest(char *text, size_t size, const struct diagnosis *d)
     else if (d->level == DIAGNOSIS_FAULT) text_add(text, size, "show a fault: ");
     describe_faults(text, size, d);
     if (d->level == DIAGNOSIS_OPERANDS) text_add(text, size, "%s", d->operands);
-    else if (*d->operands) text_add(text, size, ", where D is %s", d->operands);
-    if (d->level != DIAGNOSIS_UNEXPLAINED) describe_left(text, size, d);
+    else if (*d->operands) text_add(text, size, "; also, %s", d->operands);
+    if (d->level != DIAGNOSIS_UNEXPLAINED) describe_remaining(text, size, d);
 }
 
 static void describe_fault(char *text, size_t size, const struct diagnosis *d)
 {
-    text_add(text, size, "no model gives these bits, but the error shows a fault");
+    text_add(text, size, "the error of D shows a fault");
     if (d->outside)
         text_add(text, size, " in %zu of %zu outputs of a sample, %s", d->outside,
                  d->outputs, d->place);
     text_add(text, size, ": ");
     describe_faults(text, size, d);
-    if (*d->operands) text_add(text, size, ", where D is %s", d->operands);
-    if (d->outside)
-        text_add(text, size,
-                 ". Of the other outputs only rounding differs: %.2g u |A||B|", d->after);
-    else describe_left(text, size, d);
+    if (*d->operands) text_add(text, size, "; also, %s", d->operands);
+    if (d->outside) describe_others(text, size, d, ". ");
+    else describe_remaining(text, size, d);
 }
 
 static void describe_unexplained(char *text, size_t size, const struct diagnosis *d)
 {
-    if (d->outside)
+    if (d->outside) {
         text_add(text, size,
                  "unexplained: %zu of %zu outputs of a sample, %s, are far "
-                 "from a correct result; of the other outputs only rounding "
-                 "differs: %.2g u |A||B|",
-                 d->outside, d->outputs, d->place, d->after);
-    else
+                 "from a correct result",
+                 d->outside, d->outputs, d->place);
+        describe_others(text, size, d, ". ");
+    } else
         text_add(text, size,
-                 "unexplained: the error is %.3g u |A||B|, of a correct kernel "
-                 "at most about %.2g, and no known effect explains it: the "
-                 "nearest one leaves %.2g",
-                 d->before, d->limit, d->after);
+                 "unexplained: the error is %.3g u |A||B|, of a correct kernel at most "
+                 "about %.2g; the known fault that is nearest leaves %.2g of it%s",
+                 d->before, d->limit, d->after, UNIT);
 }
 
 void diagnosis_describe(char *text, size_t size, const void *answer)
@@ -114,13 +132,14 @@ void diagnosis_describe(char *text, size_t size, const void *answer)
     case DIAGNOSIS_ROUNDING:
         text_add(text, size,
                  "only rounding differs: the error is %.2g u |A||B|, as of a "
-                 "correct kernel in another order of k",
-                 d->before);
+                 "correct kernel in another order of k%s",
+                 d->before, UNIT);
         break;
     case DIAGNOSIS_OPERANDS:
         text_add(text, size,
-                 "%s; then only rounding differs: %.2g u |A||B| remain of %.3g",
-                 d->operands, d->after, d->before);
+                 "%s; apart from this only rounding differs: %.2g u |A||B| remain of "
+                 "%.3g%s",
+                 d->operands, d->after, d->before, UNIT);
         break;
     case DIAGNOSIS_FAULT: describe_fault(text, size, d); break;
     case DIAGNOSIS_UNEXPLAINED: describe_unexplained(text, size, d); break;

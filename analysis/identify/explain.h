@@ -137,9 +137,9 @@ extern const struct record_field explain_fields[], explain_best_fields[],
     explain_bin_fields[], explain_distance_fields[];
 extern const struct record_line explain_lines[];
 record_describe explain_describe_text, explain_describe_verdict, explain_describe_nearest,
-    explain_describe_error, explain_describe_distances, explain_describe_sum,
-    explain_describe_spread, explain_describe_boxes, explain_describe_period,
-    explain_describe_equal;
+    explain_describe_search, explain_describe_error, explain_describe_distances,
+    explain_describe_sum, explain_describe_spread, explain_describe_boxes,
+    explain_describe_period, explain_describe_equal;
 
 /* Whether that sentence has the findings of the ladder. */
 bool explain_says_findings(const struct explanation *e);

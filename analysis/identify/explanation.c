@@ -290,10 +290,14 @@ void explain_describe_text(char *text, size_t size, const void *answer)
 void explain_describe_error(char *text, size_t size, const void *answer)
 {
     char error[NUMBER_SAID_MAX];
-    if (isnan(((const struct explanation *)answer)->error)) return;
-    number_said(error, ((const struct explanation *)answer)->error, 3);
+    const struct explanation *const e = answer;
+    if (isnan(e->error)) return;
+    number_said(error, e->error, 3);
     text_add(text, size, "%s u |A||B| from the exact result, the median (u = 2^-24)",
              error);
+    if (e->diagnosis.outside && !e->answer.found)
+        text_add(text, size, "; %zu of %zu outputs are farther away",
+                 e->diagnosis.outside, e->diagnosis.outputs);
 }
 
 void explain_describe_distances(char *text, size_t size, const void *answer)
@@ -304,8 +308,8 @@ void explain_describe_distances(char *text, size_t size, const void *answer)
         text_add(text, size, "%s%s %.3g", i ? ", " : "", r.name, r.ulps);
     if (*text)
         text_add(text, size,
-                 " (median distance in ulps from each unchanged recipe, on its nearest "
-                 "unit)");
+                 " (median distance of D in ulps from each recipe, on the unit that is "
+                 "nearest)");
 }
 
 void explain_describe_sum(char *text, size_t size, const void *answer)
@@ -415,8 +419,10 @@ static void describe_ulps(char *text, size_t size, const void *answer)
 static void describe_looked(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
-    text_add(text, size, "%zu of %zu outputs; %zu hypothes%s%s; %.2g s",
-             e->answer.compared, e->answer.total, e->answer.tried,
+    if (e->answer.compared)
+        text_add(text, size, "%zu of %zu outputs", e->answer.compared, e->answer.total);
+    else text_add(text, size, "a sample of %zu outputs", e->answer.total);
+    text_add(text, size, "; %zu hypothes%s%s; %.2g s", e->answer.tried,
              e->answer.tried == 1 ? "is" : "es",
              e->answer.complete ? ""
              : e->late          ? "; --seconds ended the search"
@@ -430,12 +436,6 @@ static void describe_device(char *text, size_t size, const void *answer)
     if (e->device) text_add(text, size, "%s", e->device);
 }
 
-static void describe_diagnosis(char *text, size_t size, const void *answer)
-{
-    const struct explanation *const e = answer;
-    if (!e->answer.found) diagnosis_describe(text, size, &e->diagnosis);
-}
-
 static void describe_next(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
@@ -445,8 +445,9 @@ static void describe_next(char *text, size_t size, const void *answer)
         text_add(text, size, "D is found with %s", e->better);
         return;
     }
+    const bool shown = faulty || (e->ladder.has_map && !e->ladder.is_final);
     text_add(text, size, "%s",
-             diagnosis_levels[faulty ? DIAGNOSIS_FAULT : e->diagnosis.level].next);
+             diagnosis_levels[shown ? DIAGNOSIS_FAULT : e->diagnosis.level].next);
     if (!e->hints) return;
     text_add(text, size, "%s", *text ? "; " : "");
     told_hints_list(text, size, e->hints);
@@ -457,8 +458,8 @@ const struct record_line explain_lines[] = {
     { .label = LABEL_VERDICT, .describe = explain_describe_verdict },
     { .label = "operands", .describe = write_operands },
     { .label = "findings", .describe = describe_findings },
-    { .label = "diagnosis", .describe = describe_diagnosis },
     { .label = "next step", .describe = describe_next },
+    { .label = "search", .describe = explain_describe_search },
     { .label = "nearest", .describe = explain_describe_nearest },
     { .label = "error of D", .describe = explain_describe_error },
     { .label = "rounding", .describe = describe_ulps },

@@ -4,6 +4,7 @@
 #include "analysis/identify/explain.h"
 #include "lib/base/text.h"
 
+#include <ctype.h>
 #include <string.h>
 
 void verdict_describe(char *text, size_t size, const struct verdict *v,
@@ -170,7 +171,8 @@ static void describe_tried(char *text, const struct explanation *e)
              e->answer.tried == 1 ? "is was" : "es were");
     if (!e->equals) return;
     text_add(text, SENTENCE_MAX,
-             ", %zu more give the same bits on these data: ", e->equals);
+             ", and %zu other%s the same D for these A and B: ", e->equals,
+             e->equals == 1 ? " gives" : "s give");
     describe_equals(text, e);
 }
 
@@ -220,10 +222,11 @@ void explain_describe_nearest(char *text, size_t size, const void *answer)
         name_hypothesis(nearest, e);
         describe_parts(nearest, e);
     } else if (same > e->answer.compared / FEW && e->diagnosis.level != DIAGNOSIS_NONE)
-        text_add(nearest, sizeof nearest,
-                 "%zu of %zu outputs; two correct orders of these data agree on about "
-                 "%.2g %%",
-                 same, e->answer.compared, 100 * e->diagnosis.agreeing);
+        text_add(
+            nearest, sizeof nearest,
+            "%zu of %zu outputs; two correct kernels with different orders of k agree on "
+            "about %.2g %% of them",
+            same, e->answer.compared, 100 * e->diagnosis.agreeing);
     text_add(text, size, "%s", nearest);
 }
 
@@ -235,32 +238,52 @@ static const char *limit_of(const struct explanation *e)
                               : " within --effort";
 }
 
+/* What is known of a D that no hypothesis gives: findings and the diagnosis. */
+static void describe_known(char *text, const struct explanation *e)
+{
+    const bool findings = e->ladder.findings,
+               known = e->diagnosis.level != DIAGNOSIS_NONE;
+    ladder_describe(text, SENTENCE_MAX, &e->ladder);
+    if (findings && known) text_add(text, SENTENCE_MAX, "; ");
+    diagnosis_describe(text, SENTENCE_MAX, &e->diagnosis);
+}
+
+static void describe_missed(char *text, size_t size, const struct explanation *e)
+{
+    text_add(text, size, "no hypothesis gives every bit of D, of %zu tried%s",
+             e->answer.tried, limit_of(e));
+}
+
+/* How many hypotheses were tried, if none gives D. */
+void explain_describe_search(char *text, size_t size, const void *answer)
+{
+    const struct explanation *const e = answer;
+    char known[SENTENCE_MAX] = "";
+    if (e->answer.found || e->of_integers || is_of_some(e) || e->ladder.is_final ||
+        (e->interrupted && !e->answer.compared))
+        return;
+    describe_known(known, e);
+    if (*known) describe_missed(text, size, e);
+}
+
+/* A sentence begins with a capital letter. */
+static void capitalize(char *text) { *text = (char)toupper((unsigned char)*text); }
+
+/* The answer if no hypothesis gives D: what is known of it comes first. */
 static void describe_none(char *text, const struct explanation *e)
 {
-    char findings[SENTENCE_MAX] = "";
-    const bool near =
-        e->diagnosis.of_rest && e->diagnosis.level == DIAGNOSIS_ROUNDING && e->parts;
-    ladder_describe(findings, sizeof findings, &e->ladder);
-    if (near)
-        text_add(
-            text, SENTENCE_MAX,
-            "No hypothesis gives every bit of D, of %zu tried%s; the nearest gives %zu "
-            "of %zu outputs, and only rounding differs in the others%s",
-            e->answer.tried, limit_of(e), e->answer.compared - e->answer.differ,
-            e->answer.compared, *findings ? "; " : "");
-    else if (!e->ladder.is_final)
-        text_add(text, SENTENCE_MAX, "No hypothesis gives D, of %zu tried%s%s",
-                 e->answer.tried, limit_of(e), *findings ? "; " : "");
-    text_add(text, SENTENCE_MAX, "%s", findings);
+    describe_known(text, e);
+    if (!*text) describe_missed(text, SENTENCE_MAX, e);
+    capitalize(text);
 }
 
 static void describe_nearest(char *text, const struct explanation *e)
 {
-    char nearest[SENTENCE_MAX] = "";
+    char nearest[SENTENCE_MAX] = "", search[SENTENCE_MAX] = "";
     describe_none(text, e);
-    if (e->diagnosis.level != DIAGNOSIS_NONE) text_add(text, SENTENCE_MAX, "; ");
-    diagnosis_describe(text, SENTENCE_MAX, &e->diagnosis);
+    explain_describe_search(search, sizeof search, e);
     explain_describe_nearest(nearest, sizeof nearest, e);
+    if (*search) text_add(text, SENTENCE_MAX, "; %s", search);
     if (*nearest) text_add(text, SENTENCE_MAX, "; the nearest gives %s", nearest);
 }
 

@@ -78,6 +78,15 @@ class Diagnosis(unittest.TestCase):
             self.assertTrue(found or found.diagnosis in ("rounding", "operands"), f"seed {SEED}: {found}")
             self.assertIsNone(None if found else found.fault, f"seed {SEED}: {found}")
 
+    def test_registers(self):
+        """Registers c1 and c2 of each accumulator are stored in each other's place."""
+        d = product(self.a, self.b, self.draw)
+        row, column = numpy.indices(d.shape)
+        moved = (row // 8 % 2 != column % 2) & (row < self.m // 16 * 16) & (column < self.n // 8 * 8)
+        wrong = d[numpy.where(moved, row ^ 8, row), numpy.where(moved, column ^ 1, column)]
+        found = self.explain(wrong)
+        self.assertRegex(str(found), "^In each 16 x 8 tile of D, .* c1 and c2 are exchanged", f"seed {SEED}")
+
     def test_stale_tile(self):
         """A tile of D read a tile of B that was two steps old."""
         wide = int(self.draw.choice([8, 16]))
