@@ -19,16 +19,21 @@ recorded() {
         echo "the place of the bias"
     [ "$(grep -c '"product":"bf16","line":[0-9]*,.*mm .*plain on avx512/vdpbf16ps' out)" = 3 ] ||
         echo "lines with a large k"
-    tail -n 1 out | grep -q '"device":"cpu","name":"AMD_EPYC"' || tail -n 1 out
+    tail -n 1 out | grep -q '"device":"cpu","name":"AMD_EPYC",.*"missing":49,"given":9,"unknown":10,"recorded":0' ||
+        tail -n 1 out
 }
 
 # Everything that PyTorch computed on an H200 is given by rows of Hopper, or by chains.
 hopper() {
     run 0 replay "$source/data/pastes/h200.txt" --json
-    tail -n 1 out | grep -q '"name":"NVIDIA_H200",.*"missing":10,"given":53,"unknown":0,"recorded":1' ||
+    tail -n 1 out | grep -q '"name":"NVIDIA_H200",.*"missing":10,"given":57,"unknown":0,"recorded":1' ||
         tail -n 1 out
     grep -q '"product":"tf32","line":null,.*some lines have slices of 4 or 32 k"' out ||
         echo "slices of tf32"
+    [ "$(grep -c 'mm 64x64x4096, D f32: plain on hopper/.*slices of 1408, which' out)" = 2 ] ||
+        echo "slices of a large k"
+    grep '"product":"f32, tf32 allowed","line":null,' out | grep -o 'rounded by [a-z]*' | sort -u |
+        grep -vx 'rounded by rn'
     grep -q '"product":"f32","line":null,.*k is filled up with zeros to a tile"' out ||
         echo "zeros behind k"
 }

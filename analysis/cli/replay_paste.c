@@ -184,7 +184,8 @@ static void describe_found(char text[TEXT_MAX], const struct statistic_answer *r
 {
     *text = 0;
     text_add(text, TEXT_MAX, "%s", r->name);
-    if (r->gives > 1)
+    if (r->gives == 2) text_add(text, TEXT_MAX, " (another hypothesis gives it as well)");
+    if (r->gives > 2)
         text_add(text, TEXT_MAX, " (%zu other hypotheses give it as well)", r->gives - 1);
 }
 

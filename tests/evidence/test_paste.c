@@ -4,9 +4,9 @@
 
 /* --- reading ---------------------------------------------------------------------- */
 
-START_TEST(written_as_read)
+static void check_written(const char *name, const char *device)
 {
-    char *const text = text_of("zen4.txt");
+    char *const text = text_of(name);
     struct paste p = read_text(text);
     const char *line = strchr(text, '\n') + 1;
     for (size_t i = 0; i < p.count; i++, line = strchr(line, '\n') + 1) {
@@ -16,9 +16,15 @@ START_TEST(written_as_read)
         ck_assert_msg(strlen(own) == length && !memcmp(own, line, length), "%s\n%.*s", own,
                       (int)length, line);
     }
-    ck_assert_str_eq(p.device, "cpu");
+    ck_assert_str_eq(p.device, device);
     paste_clear(&p);
     free(text);
+}
+
+START_TEST(written_as_read)
+{
+    check_written("zen4.txt", "cpu");
+    check_written("h200.txt", "cuda");
 }
 END_TEST
 
