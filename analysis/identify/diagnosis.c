@@ -321,11 +321,13 @@ static void conclude(struct diagnosis *to, struct diagnosing *x)
         diagnosis_name(to, &x->of.e, g, &x->of.best, &x->of.plain);
     to->bias = to->bias_share > 0 ? x->of.e.bias : NULL;
     set_look(to, &x->of, g, &exact);
+    const bool of_rounding = choice_is_of_rounding(&x->of, &exact);
     free(exact.rest);
     const struct guess *const plain = choice_cheapest(&x->of, &x->of.plain);
     if (to->level != DIAGNOSIS_UNEXPLAINED) short_sums_add_store(to, &x->of.e);
     else if (plain && !choice_of_most(&x->of) && short_sums_name(to, &x->of.e, plain))
         to->after = residuals_median(&x->of.e, plain->rest, plain->cut);
+    else if (of_rounding) to->level = DIAGNOSIS_ROUNDING;
 }
 
 static bool is_done(const struct diagnosing *x)

@@ -72,6 +72,21 @@ static void describe_others(char *text, size_t size, const struct diagnosis *d,
                  before, d->after, UNIT);
 }
 
+static void describe_rounding(char *text, size_t size, const struct diagnosis *d)
+{
+    static const double usual = 1.8;
+    text_add(text, size, "only rounding differs: the error is %.2g u |A||B|", d->before);
+    if (d->bias) text_add(text, size, "%s", UNIT);
+    else if (d->before <= usual * d->limit)
+        text_add(text, size, ", as of a correct kernel in another order of k%s", UNIT);
+    else
+        text_add(
+            text, size,
+            ", %.2g times that of one chain of sums rounded to nearest, as of truncated "
+            "sums, or of an order with large partial sums%s",
+            d->before / d->limit, UNIT);
+}
+
 /* Of outputs that the nearest hypothesis does not give. */
 static void describe_rest(char *text, size_t size, const struct diagnosis *d)
 {
@@ -80,14 +95,17 @@ static void describe_rest(char *text, size_t size, const struct diagnosis *d)
         return;
     }
     text_add(text, size, "%s%zu of %zu outputs, %s, ",
-             d->level == DIAGNOSIS_UNEXPLAINED ? "unexplained: " : "", d->outside,
-             d->outputs, d->place);
+             d->level == DIAGNOSIS_UNEXPLAINED ? "unexplained: "
+             : d->level == DIAGNOSIS_OPERANDS  ? "in "
+                                               : "",
+             d->outside, d->outputs, d->place);
     if (d->level == DIAGNOSIS_UNEXPLAINED)
         text_add(text, size, "are far from the nearest hypothesis");
     else if (d->level == DIAGNOSIS_FAULT) text_add(text, size, "show a fault: ");
-    describe_faults(text, size, d);
     if (d->level == DIAGNOSIS_OPERANDS) text_add(text, size, "%s", d->operands);
-    else if (*d->operands) text_add(text, size, "; also, %s", d->operands);
+    describe_faults(text, size, d);
+    if (d->level != DIAGNOSIS_OPERANDS && *d->operands)
+        text_add(text, size, "; also, %s", d->operands);
     if (d->level != DIAGNOSIS_UNEXPLAINED) describe_remaining(text, size, d);
 }
 
@@ -129,12 +147,7 @@ void diagnosis_describe(char *text, size_t size, const void *answer)
     switch (d->level) {
     case DIAGNOSIS_NONE: return;
     case DIAGNOSIS_IDENTICAL: text_add(text, size, "identical to the bit"); return;
-    case DIAGNOSIS_ROUNDING:
-        text_add(text, size,
-                 "only rounding differs: the error is %.2g u |A||B|, as of a "
-                 "correct kernel in another order of k%s",
-                 d->before, UNIT);
-        break;
+    case DIAGNOSIS_ROUNDING: describe_rounding(text, size, d); break;
     case DIAGNOSIS_OPERANDS:
         text_add(text, size,
                  "%s; apart from this only rounding differs: %.2g u |A||B| remain of "

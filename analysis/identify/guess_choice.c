@@ -15,14 +15,24 @@ const struct guess *choice_cheapest(const struct choice *x, const struct guesses
 
 bool choice_is_at_level(const struct choice *x, const struct guess *g)
 {
-    static const double spread = 1.8, outside = 0.01, least = 0.3;
+    static const double spread = 1.8, outside = 0.01, least = 0.3, of_drift = 0.1;
     const struct rounding_level *const l = &x->e.rounding;
-    const double more =
-        g->cut > 0 && l->nearest > 0
-            ? fmax(2 * g->cut, least) * l->directed[x->e.bias->way].spread / l->nearest
-            : 0;
+    const bool drifts = x->e.bias != &sum_biases[BIAS_TOWARD_ZERO];
+    const double more = g->cut > 0 && l->nearest > 0
+                            ? (drifts ? of_drift * g->cut : fmax(2 * g->cut, least)) *
+                                  l->directed[x->e.bias->way].spread / l->nearest
+                            : 0;
     return g->spread <= spread * hypot(1, more) && (g->outside <= outside || more > 1) &&
            !guess_has_outlier(&x->e, g);
+}
+
+bool choice_is_of_rounding(const struct choice *x, const struct guess *g)
+{
+    static const double spread = 6, most = 24;
+    bool any = false;
+    for (size_t at = 0; at < x->e.outputs && !any; at++)
+        any = fabs(g->rest[at] - g->cut * x->e.cut[at]) > most * x->e.level[at];
+    return !any && g->spread <= spread;
 }
 
 /* The spread of sums that are truncated, in levels. */
@@ -45,7 +55,7 @@ bool choice_is_nearly_all(const struct choice *x, const struct guess *g)
 
 const struct guess *choice_best(const struct choice *x)
 {
-    static const double clearly = 1.25;
+    static const double clearly = 2.5;
     const struct guess *const plain = choice_cheapest(x, &x->plain), *const fault =
                                                                          choice_cheapest(
                                                                              x, &x->best);
@@ -97,13 +107,15 @@ const struct guess *choice_of_most(const struct choice *x)
 
 const struct guess *choice_of_most_truncated(struct choice *x)
 {
+    static const double times = 50;
     const struct guess *const near = choice_cheapest(x, &x->plain);
     if (!near || near->inside > truncated_spread(x)) return NULL;
     residuals_widen(&x->e, near->inside);
     guesses_measure(&x->plain, &x->e);
     guesses_measure(&x->best, &x->e);
     const struct guess *const g = choice_of_most(x);
-    return g && is_apart(&x->e, g) ? g : NULL;
+    if (!g || !is_apart(&x->e, g)) return NULL;
+    return !g->parts || near->spread > times * g->spread ? g : NULL;
 }
 
 bool choice_is_nearer(const struct choice *x, const struct guess *g)

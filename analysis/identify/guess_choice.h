@@ -18,6 +18,10 @@ const struct guess *choice_cheapest(const struct choice *x, const struct guesses
    have errors that depend more on the order, and truncated products have more of them. */
 bool choice_is_at_level(const struct choice *x, const struct guess *g);
 
+/* Whether all distances from a guess are a few times those of one chain of sums, as of
+   truncated sums, or of an order with large partial sums. */
+bool choice_is_of_rounding(const struct choice *x, const struct guess *g);
+
 /* Whether faults account for nearly all of the distance.  Then what remains may be as
    large as in sums that are truncated. */
 bool choice_is_nearly_all(const struct choice *x, const struct guess *g);
@@ -37,7 +41,7 @@ double choice_level(const struct residuals *e);
 const struct guess *choice_of_most(const struct choice *x);
 
 /* The same of sums that are truncated, whose levels are larger, if the other outputs are
-   much farther away. */
+   much farther away, and faults bring the guess much nearer. */
 const struct guess *choice_of_most_truncated(struct choice *x);
 
 /* Whether faults bring D clearly nearer; or some outputs of it, or the few outputs that

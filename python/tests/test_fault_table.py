@@ -67,6 +67,7 @@ low-nan-zeroed     | operands | overflow
 high-via-bf16      | high parts through another format | bf16
 low-via-bf16       | low parts through another format | bf16
 low-not-scaled     | low parts not scaled, epilogue scale twice |
+low-not-scaled     | term scaled | products of low parts are multiplied by 2^-
 low-times-8        | term scaled, epilogue scale wrong |
 split-scale        | epilogue scale wrong, term scaled |
 fold-scale         | epilogue scale wrong, term scaled |
@@ -164,6 +165,7 @@ b-leading-dimension | leading dimension | B
 lanes-swapped      | moved, wrong rows or columns, columns moved |
 tiles-swapped      | moved, wrong rows or columns, columns moved |
 tile-stale         | moved, wrong rows or columns, tiles moved |
+tile-stale         | not written | results of other positions
 tile-zero          | not written | 
 tile-nan           | not written | NaN
 tile-earlier       | not written |
