@@ -221,21 +221,18 @@ static bool holds_everywhere(const struct fragment *g, const struct view *v, dou
 }
 
 /* Whether every position has results of one position of all tiles, and some have those of
-   another one but in most tiles not their own.  If few are moved, each is the source of
-   one. */
+   another one.  If few are moved, each is the source of one. */
 static bool find_sources(struct fragment *g)
 {
     const size_t count = g->rows * g->cols;
-    size_t used[TILE_OUTPUTS] = { 0 }, again = 0, apart = 0, own = 0;
+    size_t used[TILE_OUTPUTS] = { 0 }, again = 0, apart = 0;
     g->moved = 0;
     for (size_t at = 0; at < count; at++) {
         const size_t from = g->from[at] = source_of(g, at);
         if (g->misses[at][from] * 4u > g->tiles) return false;
         again += used[from]++ > 0;
         g->moved += from != at;
-        own += from != at ? g->misses[at][at] : 0;
     }
-    if (own * 2 <= g->moved * g->tiles) return false;
     for (size_t at = 0; at < count; at++) apart += g->from[at] != at && used[at] != 1;
     return g->moved * 4 > count ? again * 8 < count : g->moved && !apart && !again;
 }

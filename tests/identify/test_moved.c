@@ -54,7 +54,8 @@ static void draw(struct drawn *x, bool positive)
     const struct bitcut_format *const of = &formats[elements[below(x, 4)]];
     const struct bitcut_rounding *const rounding = &roundings[below(x, 2) ? ROUND_RN : ROUND_RZ];
     size_t order[K_MAX], lanes;
-    x->m = 32 + below(x, SIDE_MAX - 31), x->n = 32 + below(x, SIDE_MAX - 31);
+    const size_t most = below(x, 2) ? 16 : SIDE_MAX - 31; /* often few tiles */
+    x->m = 32 + below(x, most), x->n = 32 + below(x, most);
     x->k = 16 + below(x, K_MAX - 15), lanes = 1 + below(x, 7);
     x->format = positive ? &formats[FORMAT_E4M3] : &formats[results[below(x, 4)]];
     for (size_t i = 0; i < x->m * x->k; i++) x->a[i] = element(x, of, positive);
