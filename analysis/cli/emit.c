@@ -391,6 +391,15 @@ static void print_rows(struct emitter *e)
     e->rows = e->said = NULL;
 }
 
+void emit_drop(struct emitter *e)
+{
+    json_t **const all[] = { &e->rows, &e->said, &e->summary, &e->ending };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        json_decref(*all[i]);
+        *all[i] = NULL;
+    }
+}
+
 int emit_end(struct emitter *e)
 {
     flockfile(stdout);

@@ -68,6 +68,9 @@ json_t *emit_sentence(record_describe *describe, const void *answer);
    line, and "says", its sentence. */
 json_t *emit_lines(const struct record_line *lines, const void *answer);
 
+/* Forget pending rows, which need memory to be printed. */
+void emit_drop(struct emitter *e);
+
 /* Print pending rows; call it once.  Returns 0, or the error (errno) if standard output
    could not be written (ENOMEM: a row could not be built). */
 int emit_end(struct emitter *e);

@@ -269,6 +269,7 @@ static int report(struct context *x, const struct paste *paste, const char *path
     for (size_t i = 0; i < count && status == BITCUT_OK; i++)
         status = report_product(x, &t, &p[i], &f);
     free(p);
+    if (status == BITCUT_NO_MEMORY) emit_drop(&x->emitter);
     if (status != BITCUT_OK) return fail(path, &f);
     emit_device(x, paste, &t);
     return t.unknown ? EXIT_FOUND : EXIT_GOOD;

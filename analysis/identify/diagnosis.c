@@ -304,6 +304,7 @@ static void conclude(struct diagnosis *to, struct diagnosing *x)
     const struct guess *const g = choice_decide(&x->of);
     struct guess exact = alone(x, 0);
     if (!exact.rest) return;
+    const bool of_rounding = choice_is_of_rounding(&x->of, &exact);
     *to = (struct diagnosis){ .level = DIAGNOSIS_UNEXPLAINED,
                               .outputs = x->of.e.finite,
                               .agreeing = x->of.e.rounding.agreeing,
@@ -317,11 +318,10 @@ static void conclude(struct diagnosis *to, struct diagnosing *x)
         to->after = to->before;
         to->bias_share = exact.cut;
     } else if ((choice_is_at_level(&x->of, g) || choice_is_nearly_all(&x->of, g)) &&
-               choice_is_nearer(&x->of, g))
+               choice_is_nearer(&x->of, g) && (g->parts < 2 || !of_rounding))
         diagnosis_name(to, &x->of.e, g, &x->of.best, &x->of.plain);
     to->bias = to->bias_share > 0 ? x->of.e.bias : NULL;
     set_look(to, &x->of, g, &exact);
-    const bool of_rounding = choice_is_of_rounding(&x->of, &exact);
     free(exact.rest);
     const struct guess *const plain = choice_cheapest(&x->of, &x->of.plain);
     if (to->level != DIAGNOSIS_UNEXPLAINED) short_sums_add_store(to, &x->of.e);
@@ -344,12 +344,12 @@ static void diagnose(struct diagnosing *x)
         guesses_clear(&x->of.plain);
         without_fault(x);
     }
-    if (!x->failed && residuals_turn(&x->of.e, &x->of.plain)) {
+    x->failed |= !x->failed && !x->masked && !guesses_find_larger(&x->of.e, &x->of.plain);
+    if (!x->failed && !x->of.e.s.larger && residuals_turn(&x->of.e, &x->of.plain)) {
         guesses_clear(&x->of.plain);
         without_fault(x);
     }
     if (!x->failed) guesses_find_start(&x->of.e, &x->of.plain);
-    x->failed |= !x->failed && !x->masked && !guesses_find_larger(&x->of.e, &x->of.plain);
     if (!x->failed) one_fault(x);
     if (!is_done(x)) port(x);
     for (int parts = 1;

@@ -53,18 +53,25 @@ bool choice_is_nearly_all(const struct choice *x, const struct guess *g)
            g->spread <= truncated_spread(x) && g->outside <= outside;
 }
 
+/* Whether the exact result is at the level. */
+static bool is_right(const struct choice *x)
+{
+    for (size_t i = 0; i < x->plain.count; i++)
+        if (!x->plain.at[i].arithmetic) return choice_is_at_level(x, &x->plain.at[i]);
+    return false;
+}
+
 const struct guess *choice_best(const struct choice *x)
 {
-    static const double clearly = 2.5;
-    const struct guess *const plain = choice_cheapest(x, &x->plain), *const fault =
-                                                                         choice_cheapest(
-                                                                             x, &x->best);
+    static const double clearly = 1.25, than_exact = 2.5;
+    const struct guess *const plain = choice_cheapest(x, &x->plain);
+    const struct guess *const fault = choice_cheapest(x, &x->best);
     if (!fault || (plain && guess_total(&x->e, plain) <= guess_total(&x->e, fault)))
         return plain;
-    return plain && choice_is_at_level(x, plain) &&
-                   plain->spread < clearly * fault->spread
-               ? plain
-               : fault;
+    const bool near =
+        plain && choice_is_at_level(x, plain) &&
+        plain->spread < fault->spread * (is_right(x) ? than_exact : clearly);
+    return near ? plain : fault;
 }
 
 const struct guess *choice_decide(struct choice *x)
@@ -120,9 +127,13 @@ const struct guess *choice_of_most_truncated(struct choice *x)
 
 bool choice_is_nearer(const struct choice *x, const struct guess *g)
 {
-    static const double clearly = 1.25, nearly = 1.1, some = 0.02, much = 20;
+    /* Many faults are near by chance. */
+    static const double clearly[] = { 1, 1.25, 4, 4 }, nearly = 1.1, some = 0.02,
+                        much = 20;
+    _Static_assert(sizeof clearly / sizeof *clearly == GUESS_FAULTS_MAX + 1, "counts");
     const struct guess *const plain = choice_cheapest(x, &x->plain);
-    if (!g->parts || !plain || plain->spread >= clearly * g->spread) return true;
+    if (!g->parts || !plain || plain->spread >= clearly[g->parts] * g->spread)
+        return true;
     return g->spread < nearly * plain->spread &&
            (plain->outside > g->outside + some ||
             (choice_is_at_level(x, g) && !choice_is_at_level(x, plain) &&

@@ -27,7 +27,7 @@ bool choice_is_of_rounding(const struct choice *x, const struct guess *g);
 bool choice_is_nearly_all(const struct choice *x, const struct guess *g);
 
 /* The best guess: without a fault, if that is at the level and a fault does not make the
-   distance clearly smaller. */
+   distance clearly smaller; a correct result is near some fault by chance. */
 const struct guess *choice_best(const struct choice *x);
 
 /* The best guess, after the levels became those of the best guess: an order with lanes

@@ -65,6 +65,7 @@ high-saturates     | clean, operands |
 low-nan-zeroed     | low parts not finite zeroed, rounding |
 low-nan-zeroed     | operands | overflow
 high-via-bf16      | high parts through another format | bf16
+high-via-bf16      | operands | A and B are rounded to bf16
 low-via-bf16       | low parts through another format | bf16
 low-not-scaled     | low parts not scaled, epilogue scale twice |
 low-not-scaled     | term scaled | products of low parts are multiplied by 2^-
@@ -80,6 +81,7 @@ residual-negated   | residual negated |
 residual-short     | residual short, clean |
 residual-of-other  | residual of another part |
 low-is-high        | low parts are high parts |
+low-is-high        | factor | 4
 low-of-b           | parts of the other operand | the low parts of B
 high-of-b          | parts of the other operand | the high parts of B
 b-not-split        | low parts zero, term missing |
