@@ -95,7 +95,7 @@ void k_effect_add(double *value, const struct k_effect *e, const struct part_mat
 
 /* --- ranges by least squares ------------------------------------------------------ */
 
-enum { POSITIONS_MAX = 70, HALF = 16, FITTED_MAX = 1 << 10 };
+enum { POSITIONS_MAX = 70, HALF = 16 };
 
 /* Sums of the products up to some positions of k. */
 struct prefix {
@@ -200,13 +200,14 @@ static struct k_range fit_blocks(struct prefix *p, const struct fitting *f, int 
     return best;
 }
 
-/* The first k, or the last ones, whose effect is nearest to the residual. */
+/* The first k, or the last ones, whose effect is nearest to the residual, if there are
+   fewer outputs than positions of blocks. */
 static struct k_range fit_end(const struct fitting *f, int only, int factor, bool last)
 {
     const size_t k = f->m->k, outputs = f->m->rows * f->m->cols;
-    double value[FITTED_MAX] = { 0 }, least = 0;
+    double value[POSITIONS_MAX] = { 0 }, least = 0;
     struct k_range best = { 0, 0 };
-    if (outputs > FITTED_MAX) return best;
+    if (outputs > POSITIONS_MAX) return best;
     for (size_t i = 0; i + 1 < k; i++) {
         const size_t p = last ? k - 1 - i : i;
         double now = 0;
