@@ -17,7 +17,7 @@ struct gemm_report_work {
     struct report report; /* must be first */
     struct gemm_answers a;
     json_t *answers, *inputs, *banner, *code;
-    bool of_batch; /* whether D is a batch, of which no GEMM is selected */
+    bool of_batch; /* D is a batch, and --index does not select one of its GEMMs */
 };
 
 /* --- sections --------------------------------------------------------------------- */
@@ -410,14 +410,13 @@ static int make(struct section *s, const void *about, struct report *r)
 /* The sections of one chapter in this report. */
 static void add_chapter(struct gemm_report_work *w, int chapter, int at)
 {
-    const bool given = w->a.o->d != NULL;
+    const bool given = w->a.o->d != NULL, has[] = { [ANY_RESULT] = true,
+                                                    [RESULT_GIVEN] = given,
+                                                    [RESULT_EMULATED] = !given,
+                                                    [BATCH_GIVEN] = w->of_batch };
     for (const struct part *p = parts; p->section.name; p++) {
         struct section s = p->section;
-        const bool needed = p->needs == ANY_RESULT     ? true
-                            : p->needs == RESULT_GIVEN ? given
-                            : p->needs == BATCH_GIVEN  ? w->of_batch
-                                                       : !given;
-        if (s.chapter != chapter || !needed) continue;
+        if (s.chapter != chapter || !has[p->needs]) continue;
         s.chapter = at;
         report_add(&w->report, &s, make, p);
     }

@@ -41,7 +41,7 @@ struct gemm_answers {
     struct matrix original[2]; /* A and B before they were quantized, if they were */
     struct matrix less[2];     /* A and B less their zero points, if there are any */
     struct matrix d; /* d.at is NULL unless it was given                     */
-    struct gemm_report_batch batch; /* of which A, B, C and D are one GEMM, or empty */
+    struct gemm_report_batch batch; /* empty, or A, B, C and D are one of its GEMMs */
     bool chosen;
     char configuration[BITCUT_GEMM_MAX]; /* the GEMM as a line of text, with a note */
     char note[GEMM_NOTE_MAX];  /* why the GEMM is not the one found for D; "": it is that

@@ -6,8 +6,8 @@
 
 #include "analysis/cli/gemm_report.h"
 
-/* Look at the file of D: whether it has integers, and whether it is a batch of which no
-   GEMM is selected.  Prints messages and returns an exit status. */
+/* Look at the file of D: whether it has integers, and whether it is a batch and --index
+   does not select one of its GEMMs.  Prints messages and returns an exit status. */
 int gemm_report_look(bool *integers, bool *of_batch, const struct gemm_report_options *o);
 
 /* The report, as gemm_report(), for a D whose file has integers. */

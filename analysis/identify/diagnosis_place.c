@@ -41,27 +41,42 @@ double diagnosis_place_median(const struct residuals *e, const struct guess *g)
 
 /* --- the region ------------------------------------------------------------------- */
 
+/* Whether a row, or a column, of a block has such outputs. */
+static bool line_has(const struct block *b, size_t line, bool rows, place_has *has,
+                     const void *about)
+{
+    bool any = false;
+    for (size_t i = 0; i < (rows ? b->cols : b->rows) && !any; i++)
+        any = has(about, rows ? line * b->cols + i : i * b->cols + line);
+    return any;
+}
+
+static size_t common_divisor(size_t x, size_t y)
+{
+    while (y) {
+        const size_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return x;
+}
+
 /* The step from one line of a block to the next one that has such outputs, if there are
    many of them and others between them; or 1. */
-static size_t step_of(const bool *line_has, const size_t *line, size_t count)
+static size_t step_of(const struct block *b, bool rows, place_has *has, const void *about)
 {
     enum { MANY = 8, BETWEEN = 4 };
-    size_t first = SIZE_MAX, last = 0, step = 0, lines = 0, between = 0;
+    const size_t *const line = rows ? b->row : b->col, count = rows ? b->rows : b->cols;
+    size_t first = SIZE_MAX, step = 0, lines = 0, since = 0, between = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!line_has[i]) continue;
-        size_t x = first == SIZE_MAX ? 0 : line[i] - first;
+        since++;
+        if (!line_has(b, i, rows, has, about)) continue;
+        if (lines++) between += since - 1;
+        since = 0;
         first = smaller(first, line[i]);
-        last = line[i];
-        lines++;
-        while (x) { /* Euclid's algorithm */
-            const size_t rest = step % x;
-            step = x;
-            x = rest;
-        }
+        step = common_divisor(step, line[i] - first);
     }
-    for (size_t i = 0; i < count; i++)
-        between += line[i] > first && line[i] < last && !line_has[i];
-    return lines >= MANY && between >= BETWEEN && step ? step : 1;
+    return lines >= MANY && between >= BETWEEN ? step : 1;
 }
 
 static bool is_in(const struct diagnosed_place *p, size_t row, size_t col)
@@ -74,9 +89,6 @@ void diagnosis_place_region(struct diagnosed_place *to, const struct block *b,
                             place_has *has, const void *about)
 {
     size_t inside = 0;
-    bool *const row_has = calloc(b->rows + 1, sizeof *row_has), *const col_has = calloc(
-                                                                    b->cols + 1,
-                                                                    sizeof *col_has);
     *to = (struct diagnosed_place){
         .row = SIZE_MAX, .col = SIZE_MAX, .row_step = 1, .col_step = 1, .constant = true
     };
@@ -89,13 +101,9 @@ void diagnosis_place_region(struct diagnosed_place *to, const struct block *b,
         to->col = smaller(to->col, col);
         to->row_end = larger(to->row_end, row + 1);
         to->col_end = larger(to->col_end, col + 1);
-        if (row_has) row_has[at / b->cols] = true;
-        if (col_has) col_has[at % b->cols] = true;
     }
-    if (row_has) to->row_step = step_of(row_has, b->row, b->rows);
-    if (col_has) to->col_step = step_of(col_has, b->col, b->cols);
-    free(row_has);
-    free(col_has);
+    to->row_step = step_of(b, true, has, about);
+    to->col_step = step_of(b, false, has, about);
     for (size_t at = 0; at < b->rows * b->cols; at++)
         inside += is_in(to, b->row[at / b->cols], b->col[at % b->cols]);
     to->filled = to->outside && inside == to->outside;

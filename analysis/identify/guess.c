@@ -333,14 +333,20 @@ double residuals_median(const struct residuals *e, const double *distance, doubl
     return doubles_median(e->some, doubles_finite(e->some, count));
 }
 
+bool guess_is_beyond(const struct residuals *e, const struct guess *g, double levels)
+{
+    bool any = false;
+    for (size_t at = 0; at < e->outputs && !any; at++)
+        any = !isnan(e->level[at]) &&
+              !(fabs(g->rest[at] - g->cut * e->cut[at]) <= levels * e->level[at]);
+    return any;
+}
+
 bool guess_has_outlier(const struct residuals *e, const struct guess *g)
 {
     static const double levels = 64, spreads = 24;
-    const double most = g->cut > 0 ? levels : fmin(levels, fmax(spreads * g->spread, 1));
-    bool any = false;
-    for (size_t at = 0; at < e->outputs && !any; at++)
-        any = fabs(g->rest[at] - g->cut * e->cut[at]) > most * e->level[at];
-    return any;
+    return guess_is_beyond(
+        e, g, g->cut > 0 ? levels : fmin(levels, fmax(spreads * g->spread, 1)));
 }
 
 /* --- lists ------------------------------------------------------------------------ */

@@ -102,6 +102,9 @@ double residuals_median(const struct residuals *e, const double *distance, doubl
 /* Whether an output is so far from a guess that no rounding is the cause. */
 bool guess_has_outlier(const struct residuals *e, const struct guess *g);
 
+/* Whether an output is farther from a guess than so many levels, or not a number. */
+bool guess_is_beyond(const struct residuals *e, const struct guess *g, double levels);
+
 /* What D of an output changes if its sum changes by 1. */
 double guess_slope(const struct residuals *e, const struct candidate *c, size_t at);
 

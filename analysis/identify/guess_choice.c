@@ -15,13 +15,13 @@ const struct guess *choice_cheapest(const struct choice *x, const struct guesses
 
 bool choice_is_at_level(const struct choice *x, const struct guess *g)
 {
-    static const double spread = 1.8, outside = 0.01, least = 0.3, of_drift = 0.1;
+    static const double spread = 1.8, outside = 0.01;
     const struct rounding_level *const l = &x->e.rounding;
-    const bool drifts = x->e.bias != &sum_biases[BIAS_TOWARD_ZERO];
-    const double more = g->cut > 0 && l->nearest > 0
-                            ? (drifts ? of_drift * g->cut : fmax(2 * g->cut, least)) *
-                                  l->directed[x->e.bias->way].spread / l->nearest
-                            : 0;
+    const struct sum_bias *const b = x->e.bias;
+    const double more =
+        g->cut > 0 && l->nearest > 0
+            ? fmax(b->spread * g->cut, b->least) * l->directed[b->way].spread / l->nearest
+            : 0;
     return g->spread <= spread * hypot(1, more) && (g->outside <= outside || more > 1) &&
            !guess_has_outlier(&x->e, g);
 }
@@ -29,10 +29,7 @@ bool choice_is_at_level(const struct choice *x, const struct guess *g)
 bool choice_is_of_rounding(const struct choice *x, const struct guess *g)
 {
     static const double spread = 6, most = 24;
-    bool any = false;
-    for (size_t at = 0; at < x->e.outputs && !any; at++)
-        any = fabs(g->rest[at] - g->cut * x->e.cut[at]) > most * x->e.level[at];
-    return !any && g->spread <= spread;
+    return g->spread <= spread && !guess_is_beyond(&x->e, g, most);
 }
 
 /* The spread of sums that are truncated, in levels. */

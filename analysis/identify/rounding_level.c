@@ -15,10 +15,10 @@ enum { DRAWS = 4, STREAM = 71 };
 
 /* clang-format off */
 const struct sum_bias sum_biases[BIASES] = {
-    [BIAS_TOWARD_ZERO] = { "toward zero", "truncated sums or parts", SUM_TOWARD_ZERO, 1, 1.5 },
-    [BIAS_UPWARD] = { "upward", "sums that are rounded toward +infinity", SUM_UPWARD, 1, 2.5 },
-    [BIAS_DOWNWARD] = { "downward", "sums that are rounded toward -infinity", SUM_UPWARD, -1, 2.5 },
-    [BIAS_AWAY_FROM_ZERO] = { "away from zero", "sums that become a little larger at each step", SUM_TOWARD_ZERO, -1, 6 },
+    [BIAS_TOWARD_ZERO] = { "toward zero", "truncated sums or parts", SUM_TOWARD_ZERO, 1, 1.5, 2, 0.3 },
+    [BIAS_UPWARD] = { "upward", "sums that are rounded toward +infinity", SUM_UPWARD, 1, 2.5, 2, 0.3 },
+    [BIAS_DOWNWARD] = { "downward", "sums that are rounded toward -infinity", SUM_UPWARD, -1, 2.5, 2, 0.3 },
+    [BIAS_AWAY_FROM_ZERO] = { "away from zero", "sums that become a little larger at each step", SUM_TOWARD_ZERO, -1, 6, 0.1, 0 },
 };
 /* clang-format on */
 

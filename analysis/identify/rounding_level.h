@@ -16,6 +16,8 @@ struct sum_bias {
     enum sum_direction way;
     int sign;
     double most;
+    double spread, least; /* a result with this bias may have so many times the spread of
+                             the chain for its share, and the latter at least */
 };
 
 enum { BIAS_TOWARD_ZERO, BIAS_UPWARD, BIAS_DOWNWARD, BIAS_AWAY_FROM_ZERO, BIASES };

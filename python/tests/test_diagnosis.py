@@ -132,6 +132,50 @@ class Diagnosis(unittest.TestCase):
         named = float(re.search(r"1 \+ (\S+) times", str(found))[1])
         self.assertLess(abs(named / by - 1), 0.25, f"seed {SEED}: {found}")
 
+    def directed(self, way):
+        """One chain whose every sum is rounded down (-1) or up (1)."""
+        d = numpy.zeros((self.m, self.n), "f4")
+        for k in range(self.k):
+            exact = d + self.a[:, k, None].astype("f8") * self.b[None, k]
+            d = exact.astype("f4")
+            d = numpy.where((d - exact) * way < 0, numpy.nextafter(d, numpy.float32(way * numpy.inf)), d)
+        return d
+
+    def test_biased(self):
+        """Sums that drift are no fault of a range or a part; the sentence names the direction."""
+        for d, words in ((self.directed(1), "upward"), (self.directed(-1), "downward")):
+            found = self.explain(d)
+            self.assertEqual(found.diagnosis, "rounding", f"seed {SEED}, {words}: {found}")
+            self.assertIn(f"the errors are biased {words}", str(found), f"seed {SEED}")
+        self.assertNotRegex(str(self.explain(chain(self.a, self.b, self.draw))), "biased", f"seed {SEED}")
+
+    def test_by_sign(self):
+        """Positive and negative products apart: a correct order, whose errors are a few times the usual ones."""
+        d = [numpy.zeros((self.m, self.n), "f4") for sign in range(2)]
+        for k in self.draw.permutation(self.k):
+            terms = self.a[:, k, None].astype("f8") * self.b[None, k]
+            d = [(d[0] + numpy.maximum(terms, 0)).astype("f4"), (d[1] + numpy.minimum(terms, 0)).astype("f4")]
+        found = self.explain(d[0] + d[1])
+        self.assertEqual(found.diagnosis, "rounding", f"seed {SEED}: {found}")
+
+    def test_every_second_column(self):
+        """Odd columns read the k of B before."""
+        d = product(self.a, self.b, self.draw)
+        before = numpy.concatenate((self.b[:1], self.b[:-1]))
+        d[:, 1::2] = product(self.a, before, self.draw)[:, 1::2]
+        self.names(d, "wrong k", r"one column in 2: k of B are shifted: k - 1 is read")
+
+    def test_part_of_truncated(self):
+        """The bias is missing in most rows, of a kernel that truncates."""
+        bias, first = self.normal(self.n), int(self.draw.integers(self.m // 3, self.m // 2))
+        d = bitcut.gemm(self.a, self.b, recipe="markidis", unit="volta/mma.m8n8k4.f32.f16").d
+        noise = self.draw.integers(-1, 2, d.shape).astype("f4") * numpy.spacing(numpy.abs(d))
+        d = d + noise  # an order that no model has
+        d[:first] += bias
+        found = self.explain(d, bias=bias)
+        self.assertEqual(found.fault, "step missing", f"seed {SEED}: {found}")
+        self.assertIn("In the other outputs only rounding differs", str(found), f"seed {SEED}")
+
     def test_stuck(self):
         """A bit that is always set makes results larger in the mean, but not all of them."""
         d = chain(self.a, self.b, self.draw)

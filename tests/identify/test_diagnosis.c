@@ -566,21 +566,27 @@ START_TEST(faults_are_named)
 }
 END_TEST
 
+/* The verdicts on kernels with ranges of k, of faults in turn. */
+static void ranges_are_named(const char *what, const int *which, int faulty, int cases,
+                             bool one_row, int stream)
+{
+    int count[VERDICTS] = { 0 };
+    if (getenv("BITCUT_FAULT")) return;
+    for (int c = 0; c < cases; c++) {
+        uint64_t rng = test_seed() * 1000003 + (uint64_t)(stream + c);
+        count[diagnose(&faults[which[c % faulty]], &rng, 4096, one_row, c)]++;
+    }
+    printf("# %s: right %d, wrong %d, none %d, no effect %d\n", what, count[RIGHT],
+           count[WRONG], count[NONE], count[NO_EFFECT]);
+    ck_assert_int_eq(count[WRONG], 0);
+    ck_assert_int_le(count[NONE] * 100, (count[RIGHT] + count[NONE]) * 3);
+}
+
 /* Ranges of few k and of many k in long sums. */
 START_TEST(ranges_of_long_sums)
 {
     static const int which[] = { LOST, LOST_TERM, TWICE, TWICE_TERM };
-    const int cases = test_cases(16, 64);
-    int count[VERDICTS] = { 0 };
-    if (getenv("BITCUT_FAULT")) return;
-    for (int c = 0; c < cases; c++) {
-        uint64_t rng = test_seed() * 1000003 + (uint64_t)(77777 + c);
-        count[diagnose(&faults[which[c % 4]], &rng, 4096, false, c)]++;
-    }
-    printf("# long sums: right %d, wrong %d, none %d, no effect %d\n", count[RIGHT],
-           count[WRONG], count[NONE], count[NO_EFFECT]);
-    ck_assert_int_eq(count[WRONG], 0);
-    ck_assert_int_le(count[NONE] * 100, (count[RIGHT] + count[NONE]) * 3);
+    ranges_are_named("long sums", which, 4, test_cases(16, 64), false, 77777);
 }
 END_TEST
 
@@ -588,18 +594,7 @@ END_TEST
 START_TEST(ends_of_one_row)
 {
     static const int which[] = { LOST, TWICE };
-    const int cases = test_cases(16, 200);
-    int count[VERDICTS] = { 0 };
-    if (getenv("BITCUT_FAULT")) return;
-    for (int c = 0; c < cases; c++) {
-        uint64_t rng = test_seed() * 1000003 + (uint64_t)(99999 + c);
-        count[diagnose(&faults[which[c % 2]], &rng, 4096, true, c)]++;
-    }
-    printf("# one row: right %d, wrong %d, none %d, no effect %d\n", count[RIGHT],
-           count[WRONG], count[NONE], count[NO_EFFECT]);
-    ck_assert_int_eq(count[WRONG], 0);
-    ck_assert_int_le(count[NONE] * 100, (count[RIGHT] + count[NONE]) * 3);
+    ranges_are_named("one row", which, 2, test_cases(16, 200), true, 99999);
 }
 END_TEST
-
 TEST_MAIN("diagnosis", faults_are_named, ranges_of_long_sums, ends_of_one_row)
