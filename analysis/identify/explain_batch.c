@@ -48,6 +48,7 @@ static enum bitcut_status compare_one(struct agreement *to, struct explanation *
     struct whole w;
     q.transposed_a = kept.transposed_a;
     q.transposed_b = kept.transposed_b;
+    q.transposed_c = kept.transposed_c;
     q.transposed_d = kept.transposed_d;
     q.by_columns = kept.by_columns;
     *to = (struct agreement){ .all = true };

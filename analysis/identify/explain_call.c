@@ -240,7 +240,7 @@ static struct bitcut_gemm gemm_found(const struct explanation *e,
     g.d = asked->d;
     turn(&g.a, e->q.transposed_a);
     turn(&g.b, e->q.transposed_b);
-    turn(&g.c, e->q.transposed_d);
+    turn(&g.c, e->q.transposed_c);
     turn(&g.d, e->q.transposed_d);
     return g;
 }

@@ -37,7 +37,7 @@ uint32_t problem_element(const struct problem *q, enum bitcut_operand operand,
 
 uint32_t problem_c(const struct problem *q, size_t i, size_t j)
 {
-    return element(&q->c, q->transposed_d, i, j);
+    return element(&q->c, q->transposed_c, i, j);
 }
 
 /* Matrix i, with borrowed elements. */
@@ -123,8 +123,8 @@ bool problem_fits(const struct problem *q)
     const size_t m = problem_m(q), n = problem_n(q);
     return rows_of(&q->b, q->transposed_b) == problem_k(q) &&
            rows_of(&q->d, q->transposed_d) == m && cols_of(&q->d, q->transposed_d) == n &&
-           (!q->c.at || (rows_of(&q->c, q->transposed_d) == m &&
-                         cols_of(&q->c, q->transposed_d) == n));
+           (!q->c.at || (rows_of(&q->c, q->transposed_c) == m &&
+                         cols_of(&q->c, q->transposed_c) == n));
 }
 
 bool format_has_all(const struct bitcut_format *format, const uint32_t *x, size_t count)
@@ -169,7 +169,7 @@ static void fill(struct block *x, const struct problem *q)
         for (size_t j = 0; j < x->cols; j++) {
             const size_t at = i * x->cols + j, row = x->row[i], col = x->col[j];
             x->d[at] = element(&q->d, q->transposed_d, row, col);
-            if (x->c) x->c[at] = element(&q->c, q->transposed_d, row, col);
+            if (x->c) x->c[at] = element(&q->c, q->transposed_c, row, col);
         }
 }
 

@@ -16,7 +16,8 @@ struct problem {
     uint32_t alpha, beta;               /* FP32 encodings                       */
     int32_t zero[2]; /* zero points of A and B, which their elements are less; a unit of
                         integers reads the elements with them */
-    bool transposed_a, transposed_b, transposed_d; /* how the matrices are read */
+    bool transposed_a, transposed_b, transposed_c,
+        transposed_d; /* how the matrices are read */
     bool by_columns; /* matrices that are read transposed have their own sizes, but are
                         column-major */
     /* the only recipe that may have computed D, or NULL */

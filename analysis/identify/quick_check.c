@@ -110,9 +110,10 @@ static enum bitcut_status error_of(double *error, const struct problem *q, uint6
 /* Interpret transposed reading as column-major storage, if the sizes allow it. */
 static bool by_columns(struct problem *q)
 {
-    struct matrix *const matrix[] = { &q->a, &q->b, &q->d };
-    const bool transposed[] = { q->transposed_a, q->transposed_b, q->transposed_d };
-    for (int i = 0; i < 3; i++)
+    struct matrix *const matrix[] = { &q->a, &q->b, &q->c, &q->d };
+    const bool transposed[] = { q->transposed_a, q->transposed_b, q->transposed_c,
+                                q->transposed_d };
+    for (int i = 0; i < 4; i++)
         if (transposed[i]) {
             const size_t rows = matrix[i]->rows;
             matrix[i]->rows = matrix[i]->cols, matrix[i]->cols = rows;
@@ -123,19 +124,22 @@ static bool by_columns(struct problem *q)
 
 enum bitcut_status quick_check_read(struct problem *q, uint64_t seed, struct fault *f)
 {
-    enum { MUCH = 16, OF_B = 2, OF_D = 4 };
+    enum { MUCH = 16, OF_B = 2, OF_D = 4, OF_D_ALONE = 8 }; /* the last: C is as it is */
     struct problem best = *q;
     double least = INFINITY;
     bool fits = false;
     const unsigned ways = problem_is_told(q) || q->a.kept ? 0
                           : q->of_groups                  ? OF_B
                           : q->of_k                       ? OF_D
+                          : q->c.at                       ? 15
                                                           : 7;
     for (unsigned way = 0; way <= ways; way++) {
         struct problem now = *q;
         double error = NAN;
         now.transposed_a = way & 1, now.transposed_b = way & OF_B,
         now.transposed_d = way & OF_D;
+        now.transposed_c = now.transposed_d && !(way & OF_D_ALONE);
+        if (way & OF_D_ALONE && !now.transposed_d) continue;
         if (way & ~ways || (!problem_fits(&now) && !by_columns(&now))) continue;
         const enum bitcut_status status = error_of(&error, &now, seed, f);
         if (status != BITCUT_OK) return status;

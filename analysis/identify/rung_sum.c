@@ -174,7 +174,8 @@ enum bitcut_status rung_reading(struct ladder_report *l, const struct rung_input
 {
     struct problem plain = *x->q;
     (void)f;
-    plain.transposed_a = plain.transposed_b = plain.transposed_d = false;
+    plain.transposed_a = plain.transposed_b = false;
+    plain.transposed_c = plain.transposed_d = false;
     if (x->q->by_columns || !problem_fits(&plain)) return BITCUT_OK;
     for (size_t i = 0; i < sizeof readings / sizeof *readings; i++) {
         const struct reading *const r = &readings[i];
@@ -182,7 +183,9 @@ enum bitcut_status rung_reading(struct ladder_report *l, const struct rung_input
             r->d != x->q->transposed_d)
             continue;
         struct bitcut_finding *const to = ladder_add(l, x, "transposed");
-        if (to) text_add(to->text, sizeof to->text, "%s", r->text);
+        if (to)
+            text_add(to->text, sizeof to->text, "%s%s", r->text,
+                     x->q->c.at && r->d && !x->q->transposed_c ? ", with C" : "");
     }
     return BITCUT_OK;
 }

@@ -66,9 +66,10 @@ static void describe_reading(char *text, const struct problem *q)
         const char *name;
     } one[] = { { q->transposed_a, "A" },
                 { q->transposed_b, "B" },
+                { q->c.at && q->transposed_c, "C" },
                 { q->transposed_d, "D" } };
     const char *between = q->by_columns ? "; stored by columns: " : "; transposed: ";
-    for (int i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof one / sizeof *one; i++)
         if (one[i].transposed) {
             text_add(text, SENTENCE_MAX, "%s%s", between, one[i].name);
             between = ", ";
