@@ -233,14 +233,18 @@ static double write_number(char *text, size_t size, double x, double deviated, s
     return strtod(number, NULL);
 }
 
-/* The first numbers of a line, "row 3: 0.5, row 7: 2". */
+/* The first numbers of lines, "row 3: 0.5, row 7: 2": of those that differ from 1 by more
+   than rounding, if there are any. */
 static void add_numbers(char *text, size_t size, const double *x, const size_t *line,
                         size_t count, const char *noun, double deviated, size_t k)
 {
     enum { SHOWN = 3 };
-    size_t shown = 0;
+    static const double near_1 = 0x1p-10;
+    size_t shown = 0, others = 0;
+    for (size_t i = 0; i < count; i++)
+        others += isfinite(x[i]) && fabs(x[i] - 1) > near_1;
     for (size_t i = 0; i < count && shown < SHOWN; i++) {
-        if (!isfinite(x[i])) continue;
+        if (!isfinite(x[i]) || (others && fabs(x[i] - 1) <= near_1)) continue;
         text_add(text, size, "%s%s %zu: ", shown++ ? ", " : "", noun, line[i]);
         write_number(text, size, x[i], deviated, k);
     }
