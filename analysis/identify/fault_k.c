@@ -188,17 +188,17 @@ static size_t overlapping_places(const struct candidate *x, size_t k)
     return k + divide_up(k, (size_t)x->by[1]) * step_of(x);
 }
 
-enum { SLICES_MAX = 16 };
+enum { SLICES_MAX = 16, OVERLAPS = STEPS + 2 }; /* of 1, 2, 4, ... k */
 
 static size_t every_overlap(const struct space *s)
 {
     (void)s;
-    return STEPS * (SLICES_MAX - 1);
+    return OVERLAPS * (SLICES_MAX - 1);
 }
 
 static bool slices_overlap(struct candidate *x, const struct space *s, int kind)
 {
-    const int step = 4 << kind % STEPS, slices = kind / STEPS + 2;
+    const int step = 1 << kind % OVERLAPS, slices = kind / OVERLAPS + 2;
     const size_t steps = divide_up(s->k, (size_t)step);
     x->by[0] = step;
     x->by[1] = step * (int)divide_up(steps, (size_t)slices);
