@@ -301,10 +301,14 @@ static void set_look(struct diagnosis *to, const struct choice *x, const struct 
 
 static void conclude(struct diagnosis *to, struct diagnosing *x)
 {
-    const struct guess *const g = choice_decide(&x->of);
+    const struct guess *g = choice_decide(&x->of);
     struct guess exact = alone(x, 0);
     if (!exact.rest) return;
-    const bool of_rounding = choice_is_of_rounding(&x->of, &exact);
+    const struct guess *const plain = choice_cheapest(&x->of, &x->of.plain);
+    const bool of_rounding = choice_is_of_rounding(&x->of, &exact),
+               near_plain = plain && choice_is_of_rounding(&x->of, plain);
+    /* Several faults together explain any small error. */
+    if (g->parts > 1 && near_plain) g = plain;
     *to = (struct diagnosis){ .level = DIAGNOSIS_UNEXPLAINED,
                               .outputs = x->of.e.finite,
                               .agreeing = x->of.e.rounding.agreeing,
@@ -320,14 +324,15 @@ static void conclude(struct diagnosis *to, struct diagnosing *x)
     } else if ((choice_is_at_level(&x->of, g) || choice_is_nearly_all(&x->of, g)) &&
                choice_is_nearer(&x->of, g) && (g->parts < 2 || !of_rounding))
         diagnosis_name(to, &x->of.e, g, &x->of.best, &x->of.plain);
-    to->bias = to->bias_share > 0 ? x->of.e.bias : NULL;
-    set_look(to, &x->of, g, &exact);
-    free(exact.rest);
-    const struct guess *const plain = choice_cheapest(&x->of, &x->of.plain);
     if (to->level != DIAGNOSIS_UNEXPLAINED) short_sums_add_store(to, &x->of.e);
     else if (plain && !choice_of_most(&x->of) && short_sums_name(to, &x->of.e, plain))
         to->after = residuals_median(&x->of.e, plain->rest, plain->cut);
     else if (of_rounding) to->level = DIAGNOSIS_ROUNDING;
+    else if (near_plain && g == plain)
+        diagnosis_name(to, &x->of.e, g, &x->of.best, &x->of.plain);
+    to->bias = to->bias_share > 0 ? x->of.e.bias : NULL;
+    set_look(to, &x->of, g, &exact);
+    free(exact.rest);
 }
 
 static bool is_done(const struct diagnosing *x)
@@ -421,7 +426,7 @@ static enum bitcut_status conclude_outside(struct diagnosis *to, struct diagnosi
     enum bitcut_status status = BITCUT_OK;
     diagnosis_place_find(&p, &x->of.e, g);
     to->outside = p.outside;
-    to->after = diagnosis_place_median(&x->of.e, g);
+    to->after = diagnosis_place_median(&x->of.e, g, g, false);
     arithmetic_describe(to->operands, sizeof to->operands,
                         &x->of.e.arithmetics.at[g->arithmetic]);
     diagnosis_place_describe_region(to->place, sizeof to->place, &p);
@@ -429,8 +434,14 @@ static enum bitcut_status conclude_outside(struct diagnosis *to, struct diagnosi
         status = diagnose_outside(&rest, x, g, &p, f);
     if (status != BITCUT_OK) return status;
     const bool right =
-        rest.level == DIAGNOSIS_ROUNDING || rest.level == DIAGNOSIS_OPERANDS;
-    if (g->parts && right) {
+                   rest.level == DIAGNOSIS_ROUNDING || rest.level == DIAGNOSIS_OPERANDS,
+               of_most = g->parts && (right || p.outside * 2 <= x->of.e.finite);
+    if (g->parts && !right) {
+        struct guess exact = alone(x, 0);
+        if (exact.rest) to->after = diagnosis_place_median(&x->of.e, &exact, g, of_most);
+        free(exact.rest);
+    }
+    if (of_most) {
         const struct block *const b = &x->of.e.b;
         *to->operands = 0;
         diagnosis_name(to, &x->of.e, g, &x->of.best, &x->of.plain);

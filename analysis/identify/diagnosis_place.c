@@ -28,14 +28,15 @@ double diagnosis_place_largest(const struct residuals *e, const double *error,
     return ldexp(largest, 24);
 }
 
-double diagnosis_place_median(const struct residuals *e, const struct guess *g)
+double diagnosis_place_median(const struct residuals *e, const struct guess *of,
+                              const struct guess *g, bool outside)
 {
     size_t count = 0;
     for (size_t at = 0; at < e->outputs; at++)
         if (!isnan(e->level[at]) && e->size[at] > 0 &&
-            !diagnosis_place_is_outside(e, g, at))
+            diagnosis_place_is_outside(e, g, at) == outside)
             e->some[count++] =
-                ldexp(fabs(g->rest[at] - g->cut * e->cut[at]) / e->size[at], 24);
+                ldexp(fabs(of->rest[at] - of->cut * e->cut[at]) / e->size[at], 24);
     return doubles_median(e->some, doubles_finite(e->some, count));
 }
 

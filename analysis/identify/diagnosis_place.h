@@ -39,9 +39,10 @@ void diagnosis_place_describe(char *text, size_t size, const struct diagnosed_pl
 void diagnosis_place_describe_region(char *text, size_t size,
                                      const struct diagnosed_place *p);
 
-/* The median and the largest distance of the outputs that are not outside a guess, from
-   the guess and from a result, in u |A||B|. */
-double diagnosis_place_median(const struct residuals *e, const struct guess *g);
+/* The median distance from guess `of` of the outputs that are outside guess g, or of the
+   others; and the largest error of these, from a result.  Both in u |A||B|. */
+double diagnosis_place_median(const struct residuals *e, const struct guess *of,
+                              const struct guess *g, bool outside);
 double diagnosis_place_largest(const struct residuals *e, const double *error,
                                const struct guess *g);
 

@@ -119,7 +119,7 @@ bool guess_candidate(struct candidate *x, const struct residuals *e,
            x->store == &roundings[ROUND_RN] && !(e->b.own && candidate_takes_products(x));
 }
 
-static bool has_effect(const struct guess *g)
+bool guess_has_effect(const struct guess *g)
 {
     bool any = false;
     for (int i = 0; i < g->parts; i++) any |= !g->part[i].fault.row;
@@ -129,7 +129,7 @@ static bool has_effect(const struct guess *g)
 bool guess_is_quick(const struct residuals *e, const struct guess *g)
 {
     struct candidate x;
-    return !has_effect(g) && guess_candidate(&x, e, g) &&
+    return !guess_has_effect(g) && guess_candidate(&x, e, g) &&
            part_sums_are_common(&x, &e->arithmetics.at[g->arithmetic].x);
 }
 
@@ -205,7 +205,7 @@ static bool evaluate(double *value, struct residuals *e, const struct guess *g,
     const struct arithmetic *const a = &e->arithmetics.at[g->arithmetic];
     const bool common = part_sums_are_common(x, &a->x);
     const struct part_matrices *m = NULL;
-    if ((has_effect(g) || !common) && !(m = guess_parts(e, x))) return false;
+    if ((guess_has_effect(g) || !common) && !(m = guess_parts(e, x))) return false;
     if (!common) return evaluate_parts(value, e, g, x, m);
     part_values(value, &a->sums, x);
     if (m) add_effects(value, g, x, m);
@@ -260,7 +260,7 @@ static void measure(struct guess *g, const struct residuals *e, double by)
     double *const some = e->some;
     size_t count = 0, outside = 0;
     g->cut = cut_share(e, g->rest, by);
-    g->score = mean_cost(e, g->rest, g->cut, by);
+    g->score = mean_cost(e, g->rest, g->cut, by) + g->grown;
     g->spread = INFINITY;
     for (size_t at = 0; at < e->outputs; at++) {
         const double t = fabs(g->rest[at] - g->cut * e->cut[at]) / e->level[at];
@@ -430,6 +430,22 @@ static double rough_score(const struct residuals *e, const double *rest)
     return count ? sum / (double)count : 0;
 }
 
+/* Divide the distances from x by the growth of their levels, which follow the slope of D:
+   factors that are ignored may be small or large. */
+static void divide_by_growth(struct guess *g, const struct residuals *e,
+                             const struct candidate *x)
+{
+    const struct candidate *const plain = &e->arithmetics.at[g->arithmetic].x;
+    for (size_t at = 0; at < e->outputs; at++) {
+        const double slope = fabs(guess_slope(e, x, at) / guess_slope(e, plain, at)),
+                     stored = output_level(&e->b, value_of_float(e->b.d[at]), 0, 0),
+                     by = fmax(slope, stored / e->level[at]);
+        if (isnan(e->level[at]) || !isfinite(by)) continue;
+        g->rest[at] /= by;
+        g->grown += log(by) / (double)e->finite;
+    }
+}
+
 bool guess_try(struct guesses *to, struct residuals *e, struct guess g)
 {
     static const double much = 3; /* about 4.5 times the distance */
@@ -442,7 +458,8 @@ bool guess_try(struct guesses *to, struct residuals *e, struct guess g)
     }
     for (size_t at = 0; at < e->outputs; at++)
         g.rest[at] = value_of_float(e->b.d[at]) - g.rest[at];
-    if (to->count && rough_score(e, g.rest) > to->at[0].score + much) {
+    if (x.retell) divide_by_growth(&g, e, &x);
+    if (to->count && rough_score(e, g.rest) + g.grown > to->at[0].score + much) {
         free(g.rest);
         return true;
     }
@@ -489,7 +506,7 @@ void guesses_rescore(struct guesses *x, const struct residuals *e, double by)
     for (size_t i = 0; i < x->count; i++) {
         struct guess *const g = &x->at[i];
         g->cut = cut_share(e, g->rest, by);
-        g->score = mean_cost(e, g->rest, g->cut, by);
+        g->score = mean_cost(e, g->rest, g->cut, by) + g->grown;
     }
 }
 

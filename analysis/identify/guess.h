@@ -21,13 +21,15 @@ struct guess {
     size_t arithmetic; /* by position */
     struct guessed part[GUESS_FAULTS_MAX];
     int parts;
-    double score;   /* mean over outputs of log(1 + (distance / level)^2) */
+    double score;   /* mean over outputs of log(1 + (distance / level)^2), plus `grown` */
     double cut;     /* share of the bias of sums that D has                 */
     double spread;  /* median distance, in levels of a correct kernel: about 1 for one
                        chain */
     double outside; /* share of outputs that are at least OUTSIDE levels away */
     double inside;  /* as `spread`, of the other outputs */
-    double *rest;   /* D less the guess, for each output */
+    /* D less the guess, for each output; divided by the growth of the rounding errors of
+       sums if the guess changes them.  The mean logarithm of this growth. */
+    double *rest, grown;
 };
 
 enum { OUTSIDE = 8 };
@@ -77,6 +79,9 @@ bool guess_candidate(struct candidate *x, const struct residuals *e,
 
 /* The parts of x in all rows and columns, valid until the next call.  NULL: no memory. */
 const struct part_matrices *guess_parts(struct residuals *e, const struct candidate *x);
+
+/* Whether the effect of a range of k is among the faults of the guess. */
+bool guess_has_effect(const struct guess *g);
 
 /* Whether the guess has the parts of its arithmetic, whose sums are known. */
 bool guess_is_quick(const struct residuals *e, const struct guess *g);

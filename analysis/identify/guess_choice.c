@@ -5,6 +5,11 @@
 
 #include <math.h>
 
+/* Many faults are near by chance: by how much a guess with so many faults must be nearer,
+   or what share of the outputs must no longer be far. */
+static const double clearly[] = { 1, 1.25, 4, 4 }, some = 0.02;
+_Static_assert(sizeof clearly / sizeof *clearly == GUESS_FAULTS_MAX + 1, "counts");
+
 const struct guess *choice_cheapest(const struct choice *x, const struct guesses *of)
 {
     const struct guess *best = of->at;
@@ -50,24 +55,33 @@ bool choice_is_nearly_all(const struct choice *x, const struct guess *g)
            g->spread <= truncated_spread(x) && g->outside <= outside;
 }
 
-/* Whether the exact result is at the level. */
-static bool is_right(const struct choice *x)
+/* The guess that D is the exact result, or NULL. */
+static const struct guess *exact_of(const struct choice *x)
 {
     for (size_t i = 0; i < x->plain.count; i++)
-        if (!x->plain.at[i].arithmetic) return choice_is_at_level(x, &x->plain.at[i]);
-    return false;
+        if (!x->plain.at[i].arithmetic) return &x->plain.at[i];
+    return NULL;
+}
+
+static bool is_right(const struct choice *x)
+{
+    const struct guess *const exact = exact_of(x);
+    return exact && choice_is_at_level(x, exact);
 }
 
 const struct guess *choice_best(const struct choice *x)
 {
-    static const double clearly = 1.25, than_exact = 2.5;
+    /* Where the exact result is right: a drift of sums is like a fault of all outputs. */
+    static const double of_range = 2.5, of_all = 4;
     const struct guess *const plain = choice_cheapest(x, &x->plain);
     const struct guess *const fault = choice_cheapest(x, &x->best);
     if (!fault || (plain && guess_total(&x->e, plain) <= guess_total(&x->e, fault)))
         return plain;
+    const double by = !is_right(x)              ? clearly[1]
+                      : guess_has_effect(fault) ? of_range
+                                                : of_all;
     const bool near =
-        plain && choice_is_at_level(x, plain) &&
-        plain->spread < fault->spread * (is_right(x) ? than_exact : clearly);
+        plain && choice_is_at_level(x, plain) && plain->spread < fault->spread * by;
     return near ? plain : fault;
 }
 
@@ -122,13 +136,20 @@ const struct guess *choice_of_most_truncated(struct choice *x)
     return !g->parts || near->spread > times * g->spread ? g : NULL;
 }
 
+/* Whether D is about as near to the exact result, as if only rounding differed. */
+static bool is_rounding(const struct choice *x, const struct guess *g)
+{
+    const struct guess *const exact = exact_of(x);
+    return exact && choice_is_of_rounding(x, exact) &&
+           exact->spread < clearly[g->parts] * g->spread &&
+           exact->outside <= g->outside + some;
+}
+
 bool choice_is_nearer(const struct choice *x, const struct guess *g)
 {
-    /* Many faults are near by chance. */
-    static const double clearly[] = { 1, 1.25, 4, 4 }, nearly = 1.1, some = 0.02,
-                        much = 20;
-    _Static_assert(sizeof clearly / sizeof *clearly == GUESS_FAULTS_MAX + 1, "counts");
+    static const double nearly = 1.1, much = 20;
     const struct guess *const plain = choice_cheapest(x, &x->plain);
+    if (g->parts && is_rounding(x, g)) return false;
     if (!g->parts || !plain || plain->spread >= clearly[g->parts] * g->spread)
         return true;
     return g->spread < nearly * plain->spread &&
@@ -140,7 +161,8 @@ bool choice_is_nearer(const struct choice *x, const struct guess *g)
 bool choice_is_as_near(const struct choice *x, const struct guess *exact,
                        const struct guess *g)
 {
-    static const double clearly = 1.25, much = 20;
-    return !g->parts && choice_is_at_level(x, g) && exact->spread < clearly * g->spread &&
+    static const double much = 20;
+    return !g->parts && choice_is_at_level(x, g) &&
+           exact->spread < clearly[1] * g->spread &&
            guess_total(&x->e, exact) < guess_total(&x->e, g) + much;
 }

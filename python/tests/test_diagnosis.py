@@ -321,7 +321,7 @@ class Diagnosis(unittest.TestCase):
         self.assertEqual(found.diagnosis, "operands", f"seed {SEED}: {found}")
         self.assertIn("rounded to f16 to nearest, and what overflows to the largest number", str(found), f"seed {SEED}")
 
-    def test_by_sign(self):
+    def test_by_sign_of_rounded(self):
         """Errors that are larger than in other orders are not the errors of other operands."""
         a, b = (bitcut.convert(bitcut.convert(x, "bf16"), "f32", format="bf16") for x in (self.a, self.b))
         d = numpy.zeros((2, self.m, self.n), "f4")
@@ -358,6 +358,67 @@ class Diagnosis(unittest.TestCase):
             found = self.explain(product(*values, self.draw))
             self.assertEqual(found.diagnosis, "operands", f"seed {SEED}: {found}")
             self.assertIn(f"A and B are quantized by {name}", str(found), f"seed {SEED}")
+
+    def test_transposed_with_c(self):
+        """D is stored by columns and C is not, or both are; in both shapes."""
+        for self.n in (self.m, self.n):
+            self.b, c = self.normal(self.k, self.n), self.normal(self.m, self.n)
+            d = bitcut.gemm(self.a, self.b, recipe="fp32", unit="fma/f32").d
+            for of_c, words in ((False, "D"), (True, "C, D")):
+                stored = numpy.ascontiguousarray(c.T).reshape(c.shape) if of_c else c
+                wrong = numpy.ascontiguousarray((d + c).T).reshape(d.shape)
+                found = bitcut.explain(wrong, self.a, self.b, c=stored, effort=EFFORT)
+                self.assertTrue(found, f"seed {SEED}: {found}")
+                self.assertRegex(str(found), rf"(transposed|stored by columns): {words}[;:]", f"seed {SEED}")
+
+    def test_negated_columns(self):
+        """More than half of the columns have the wrong sign; those with the right one are not shown."""
+        d, wrong = product(self.a, self.b, self.draw), self.draw.permutation(self.n)[:self.n * 3 // 4]
+        d[:, wrong] *= -1
+        found = self.explain(d, c=self.normal(self.m, self.n), beta=0)
+        self.assertNotRegex(str(found), r"column \d+: (1|0\.9)", f"seed {SEED}")
+        self.assertRegex(str(found), "column [0-9]+: -|wrong sign", f"seed {SEED}")
+
+    def test_factors_ignored(self):
+        """Factors of many sizes are ignored in most rows: the errors there are those of the sums."""
+        factors, bias = numpy.exp(3 * self.normal(self.m)), self.normal(self.n)
+        plain = chain(self.a, self.b, self.draw)
+        d = plain * factors[:, None] + bias
+        d[self.m // 3:] = plain[self.m // 3:] + bias
+        found = self.explain(d, scale_a=factors, bias=bias)
+        self.assertEqual(found.fault, "factors ignored", f"seed {SEED}: {found}")
+
+    def test_fault_of_most(self):
+        """A fault of all results, and an unknown one in some of them: these are not called right."""
+        d = product(self.a[:, :-1], self.b[:-1], self.draw)
+        rows, cols = self.m // 4, self.n * 2 // 3
+        d[-rows:, :cols] = product(self.normal(rows, self.k), self.b[:, :cols], self.draw)
+        found = self.explain(d)
+        self.assertEqual((found.diagnosis, found.fault), ("fault", "k lost"), f"seed {SEED}: {found}")
+        self.assertRegex(str(found), f"most outputs.*the products of k = {self.k - 1} are missing"
+                                     ".*The median error of the other outputs", f"seed {SEED}")
+
+    def test_slices_overlap(self):
+        """Each slice after the first begins one k early."""
+        slices = int(self.draw.integers(3, 6))
+        length = -(-self.k // slices)
+        d = numpy.zeros((self.m, self.n), "f4")
+        for first in range(0, self.k, length):
+            k = slice(max(first - 1, 0), first + length)
+            d += product(self.a[:, k], self.b[k], self.draw)
+        self.names(d, "slices overlap", f"slices of {length}; each slice after the first begins 1 k early")
+
+    def test_drift(self):
+        """Sums of short operands become a little larger at each step: several faults together are near, too."""
+        for to in ("bf16", "f16"):
+            a, b = (bitcut.convert(bitcut.convert(x, to), "f32", format=to) for x in (self.a, self.b))
+            d = numpy.zeros((self.m, self.n), "f4")
+            for first in range(0, self.k, 16):
+                k = slice(first, first + 16)
+                d = ((d + a[:, k].astype("f8") @ b[k]) * (1 + 2**-22)).astype("f4")
+            found = self.explain(d)
+            self.assertEqual(found.diagnosis, "operands", f"seed {SEED}: {found}")
+            self.assertRegex(str(found), f"rounded to {to}.*biased away from zero", f"seed {SEED}")
 
 
 if __name__ == "__main__":

@@ -205,6 +205,7 @@ four-bits          | clean, operands |
 scaled             | wrong parts, term scaled |
 scaled             | result scaled | 1 + 
 kept-biased        | rounding, operands | biased away from zero
+scaled-by-row      | result scaled | 1 + 
 small-zeroed       | not written |
 bias-missing       | step missing | bias
 bias-twice         | step twice | bias
