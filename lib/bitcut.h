@@ -1172,6 +1172,9 @@ struct bitcut_explanation {
     double before, after;  /* median distance of D from the exact result, and from the
                               same with these effects, in 2^-24 |A||B|; 0 for "none" and
                               "identical"                                              */
+    double by_chance;      /* how many of the hypotheses tried would give as many outputs as
+                              the nearest one does by chance, if their order of k were
+                              another one; 0 if D has more than 256 outputs            */
 };
 
 /* Find what computed D of a GEMM: the recipe, its unit, its parts, its promotion, the

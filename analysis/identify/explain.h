@@ -69,6 +69,8 @@ struct explanation {
     bool no_product;             /* D as a whole holds something else; `part` says what */
     double error;        /* median |D - exact| in 2^-24 |A||B|                          */
     struct diagnosis diagnosis; /* what the error consists of                           */
+    double
+        agreeing; /* share of outputs on which two orders agree, for answer.by_chance */
     /* the hypothesis that gives everything that was compared, or most of it */
     struct verdict best;
     struct verdict equal[EQUALS_MAX]; /* other hypotheses that give the whole sample */

@@ -243,6 +243,7 @@ const struct record_field explain_fields[] = {
     ANSWER(differ, "differ", "outputs that the hypothesis does not give"),
     ANSWER(total, "total", "outputs of D"),
     ANSWER(tried, "tried", "hypotheses that were tried"),
+    ANSWER(by_chance, "by_chance", "hypotheses tried that would give as much of a small D by chance"),
     OF_ALL(error, "error", "2^-24 |A||B|", "the median distance of D from the exact result"),
     RECORD_STRUCT(struct explanation, diagnosis, diagnosis_fields, "diagnosis", "what the error of D consists of"),
     RECORD_ITEMS(part_at, explain_part_fields, "parts", "regions in which D differs"),

@@ -159,6 +159,12 @@ static void describe_counts(char *text, const struct explanation *e)
             ", as most accurate computations give: %zu of %zu outputs examined are the "
             "exact result, rounded to %s",
             l->within[0], l->rounded, e->q.format->name);
+    else if (e->answer.by_chance > 0.01)
+        text_add(
+            text, SENTENCE_MAX,
+            ", which %s chance: two correct kernels with different orders of k agree "
+            "on about %.2g %% of them",
+            e->answer.by_chance > 1 ? "is probably" : "may be", 100 * e->agreeing);
     else if (may_be_chance(e))
         text_add(text, SENTENCE_MAX,
                  ", which may be chance: results in %s have %d bits, and %zu hypotheses "

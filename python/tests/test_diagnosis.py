@@ -420,6 +420,20 @@ class Diagnosis(unittest.TestCase):
             self.assertEqual(found.diagnosis, "operands", f"seed {SEED}: {found}")
             self.assertRegex(str(found), f"rounded to {to}.*biased away from zero", f"seed {SEED}")
 
+    def test_chance(self):
+        """A few outputs agree with one of many hypotheses by chance; many outputs do not."""
+        b = self.b[:, :1]
+        for rows in (2, 3, 3):
+            self.a = self.normal(rows, self.k)
+            found = bitcut.explain(chain(self.a, b, self.draw), self.a, b, effort=0.05)
+            self.assertTrue(not found or found.by_chance > 0.01, f"seed {SEED}: {found}")
+            self.assertEqual("chance" in str(found), bool(found), f"seed {SEED}: {found}")
+            self.assertNotIn("nearest hypothesis", str(found), f"seed {SEED}")
+        self.a = self.normal(16, self.k)
+        found = bitcut.explain(bitcut.gemm(self.a, b, recipe="fp32", unit="fma/f32").d, self.a, b)
+        self.assertTrue(found and found.by_chance < 1e-3, f"seed {SEED}: {found}")
+        self.assertNotIn("chance", str(found), f"seed {SEED}")
+
 
 if __name__ == "__main__":
     unittest.main()
