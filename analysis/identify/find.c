@@ -268,6 +268,29 @@ static bool is_settled(const struct search *s, void *context)
     return is_right_in_part(s, context);
 }
 
+/* If an order gives most of D, and no others give the rest together: search for a change
+   of the hypothesis, such as another epilogue, that gives all. */
+static enum bitcut_status search_from_main(struct confirmation *c, struct fault *f)
+{
+    enum { PART = 8 };
+    struct search *const s = c->s;
+    struct order_classes *const classes = &c->e->classes;
+    struct effort some = explain_effort(c->o, WORK_SEARCH / PART), *const whole =
+                                                                       s->effort;
+    const struct hypothesis main = classes->h[0];
+    if (!classes->has_main || classes->count) return BITCUT_OK;
+    s->base = &main;
+    s->keeps_order = true;
+    s->effort = &some;
+    s->settled = NULL;
+    const enum bitcut_status status = explain_search(s, confirm, c, f);
+    s->base = NULL;
+    s->keeps_order = false;
+    s->effort = whole;
+    classes->has_main = c->e->best.matched < c->e->best.sampled;
+    return status;
+}
+
 /* Search on a screen, and on better screens as long as it distinguishes too little.
    Returns BITCUT_NO_MEMORY if memory runs out. */
 static enum bitcut_status search_on(struct confirmation *c, const struct block *screen,
@@ -279,6 +302,7 @@ static enum bitcut_status search_on(struct confirmation *c, const struct block *
     s->screen = screen;
     enum bitcut_status status = explain_search(s, confirm, c, f);
     memcpy(c->e->distance, s->as_it_stands, sizeof c->e->distance);
+    if (status == BITCUT_OK && s->settled) status = search_from_main(c, f);
     for (int i = 0; i < BETTER && s->dull && status == BITCUT_OK; i++) {
         struct block next;
         c->enough = c->telling.taken + TELLING_MAX / 2;

@@ -43,6 +43,7 @@ struct search {
     const struct prior *prior;     /* which hypotheses are the likelier ones */
     const struct hypothesis *base; /* NULL; or a hypothesis whose values, recipe and unit
                                       included, are retained where they are not varied */
+    bool keeps_order;              /* the order of the base is not varied */
 
     double distance[RECIPES_MAX]; /* of each recipe on its nearest unit, unchanged or with
                                      a fault that brings it nearer */

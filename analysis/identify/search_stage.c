@@ -155,6 +155,7 @@ bool level_tries(const struct search *s, int level, const struct basis *b,
     const bool one_term = recipes[h->at[AXIS_RECIPE]].terms == 1;
     if (levels[level].one_term && !one_term) return false;
     if (levels[level].many_terms && one_term) return false;
+    if (s->keeps_order && (levels[level].axes & AXIS(ORDER))) return false;
     if ((levels[level].axes & AXIS(FAULT)) && has_fault) return false;
     if (b->off && is_of_order(level)) return false;
     if (s->first && !b->first && fault_is_of_parts(s->space, h->at[AXIS_FAULT]))

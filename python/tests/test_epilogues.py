@@ -206,6 +206,23 @@ class Epilogues(Folder):
         self.assertAlmostEqual(total, parts["error"]["mean"], 12)
         self.assertGreater(parts["result"]["rms"], 0)
 
+    def test_fused_with_alpha(self):
+        """cuBLAS's SGEMM: alpha times the sum is added to the rounded beta C, in orders of k that give most
+        of D with the other rounding, too."""
+        rng = numpy.random.default_rng(9)
+        m, n, k = 30, 26, 120
+        a, b, c = (rng.normal(size=x).astype("f4") for x in ((m, k), (k, n), (m, n)))
+        for step, order in ((k, "fp32 on fma/f32, but alpha"), (8, "slices of 8,|8 at a time")):
+            d = numpy.zeros((m, n), "f4")
+            for first in range(0, k, step):
+                d = d + bitcut.gemm(a[:, first:first + step].copy(), b[first:first + step], **WAY).d
+            alpha, beta = numpy.float32(1.37), numpy.float32(-0.81)
+            d = (numpy.full_like(d, alpha).astype("f8") * d + (beta * c).astype("f8")).astype("f4")
+            found = bitcut.explain(d, a, b, c=c, alpha=float(alpha), beta=float(beta))
+            self.assertTrue(found, found)
+            self.assertEqual(found.fault, "epilogue fused differently")
+            self.assertRegex(str(found), order)
+
 
 @needs_numpy
 class Budgets(Folder):
