@@ -44,7 +44,7 @@ is_explained() {
     explained --seconds 60 --epilogue "$1" $options
     [ $status = 0 ] || { echo "$1: status $status"; cat "$work/said"; }
     # shellcheck disable=SC2086 # words
-    explained --seconds 1 --epilogue "$1" $options --alpha 1.25
+    explained --effort 0.01 --epilogue "$1" $options --alpha 1.25
     [ $status != 0 ] || { echo "$1, alpha 1.25: status 0"; cat "$work/said"; }
     # shellcheck disable=SC2046 # words
     explained --seconds 60 $(echo "$options" | sed 's/--scaling [^ ]*//')
