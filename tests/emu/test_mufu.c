@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The approximate functions against results of an NVIDIA H200 (data/mufu): samples of all
    functions, and digests of blocks of arguments, with BITCUT_LONG of all arguments.
-   BITCUT_DATA names the data folder. */
+   Their errors, by MPFR, are within those that the manual states.  BITCUT_DATA names the
+   data folder. */
 #include "emu/mufu.h"
 
 #include "lib/io/npy.h"
+#include "lib/number/bits.h"
 #include "tests/test.h"
 
+#include <math.h>
+#include <mpfr.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +199,77 @@ START_TEST(rows_have_records)
 }
 END_TEST
 
+/* --- errors ----------------------------------------------------------------------- */
+
+static int reciprocal(mpfr_t y, mpfr_srcptr x, mpfr_rnd_t rounding)
+{
+    return mpfr_ui_div(y, 1, x, rounding);
+}
+
+enum measure { ULP, ABSOLUTE, RELATIVE };
+
+/* The largest error of a function for first <= x <= last, as the manual states it. */
+struct limit {
+    const char *name;
+    uint32_t first, last;
+    int (*exact)(mpfr_t, mpfr_srcptr, mpfr_rnd_t);
+    enum measure measure;
+    double error;
+};
+
+static const struct limit limits[] = {
+    { "ex2.approx.ftz.f32", 0x3f800000, 0x3fffffff, mpfr_exp2, ULP, 1.39 },
+    { "ex2.approx.ftz.f32", 0xbf800000, 0xbfffffff, mpfr_exp2, ULP, 2.06 },
+    { "rcp.approx.ftz.f32", 0x3f800000, 0x3fffffff, reciprocal, ULP, 0.98 },
+    { "rsqrt.approx.ftz.f32", 0x3f800000, 0x407fffff, mpfr_rec_sqrt, ULP, 1.52 },
+    { "sqrt.approx.ftz.f32", 0x3f800000, 0x407fffff, mpfr_sqrt, ULP, 0.95 },
+    { "lg2.approx.ftz.f32", 0x3f000000, 0x3fffffff, mpfr_log2, ABSOLUTE, 0x1.ddp-23 },
+    { "sin.approx.f32", 0x3e000000, 0x40490fdb, mpfr_sin, ABSOLUTE, 0x1.bdp-22 },
+    { "cos.approx.f32", 0x3e000000, 0x40490fdb, mpfr_cos, ABSOLUTE, 0x1.bdp-22 },
+    { "tanh.approx.f32", 0x3b800000, 0x40ffffff, mpfr_tanh, ULP, 134 },
+    { "tanh.approx.f32", 0x3b800000, 0x40ffffff, mpfr_tanh, RELATIVE, 0x1.84p-17 },
+    { "tanh.approx.f32", 0x3b000000, 0x3b7fffff, mpfr_tanh, RELATIVE, 0x1.6ap-18 },
+};
+
+static double error_of(const struct limit *l, const struct bitcut_function *f, uint32_t x)
+{
+    mpfr_t exact, argument;
+    mpfr_init2(exact, 80);
+    mpfr_init2(argument, 24);
+    mpfr_set_flt(argument, float_of_bits(x), MPFR_RNDN);
+    l->exact(exact, argument, MPFR_RNDN);
+    const double value = mpfr_get_d(exact, MPFR_RNDN);
+    mpfr_sub_d(exact, exact, value_of_float((uint32_t)mufu(f, x)), MPFR_RNDN);
+    const double error = fabs(mpfr_get_d(exact, MPFR_RNDN));
+    mpfr_clear(exact);
+    mpfr_clear(argument);
+    switch (l->measure) {
+    case ULP: return error / format_ulp(&formats[FORMAT_F32], value);
+    case RELATIVE: return error / fabs(value);
+    default: return error;
+    }
+}
+
+START_TEST(errors_are_within_limits)
+{
+    uint64_t rng = test_seed();
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        const struct limit *const l = &limits[i];
+        const struct bitcut_function *const f = bitcut_function_find(l->name);
+        const int cases = test_cases(20000, 2000000);
+        for (int c = 0; c < cases; c++) {
+            const uint32_t x =
+                l->first + (uint32_t)(test_bits(&rng) % (l->last - l->first + 1));
+            const double error = error_of(l, f, x);
+            ck_assert_msg(error <= l->error, "%s of %08" PRIx32 ": error %g, limit %g",
+                          l->name, x, error, l->error);
+        }
+    }
+}
+END_TEST
+
+/* --- calls ------------------------------------------------------------------------ */
+
 /* The library's call takes arrays of each size of elements, also in place; and refuses. */
 START_TEST(arrays)
 {
@@ -229,4 +304,4 @@ START_TEST(arrays)
 END_TEST
 
 TEST_MAIN("mufu", digests_are_those_of_the_device, samples_are_those_of_the_device,
-          rows_have_records, arrays)
+          rows_have_records, errors_are_within_limits, arrays)
