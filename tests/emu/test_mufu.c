@@ -65,7 +65,8 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* A name of digests.tsv: a row of the table, or the instruction for pairs of its values. */
+/* A name of digests.tsv: a row of the table, or the instruction for pairs of its values.
+ */
 struct recorded {
     const struct bitcut_function *row;
     bool pairs;
@@ -89,7 +90,8 @@ static void find_recorded(struct recorded *r, const char *name)
 static uint32_t result(const struct recorded *r, uint32_t x)
 {
     if (r->pairs) return (uint32_t)r->of_half[x >> 16] << 16 | r->of_half[x & 0xffff];
-    if (r->row->format->bits == 64) return (uint32_t)(mufu(r->row, (uint64_t)x << 32) >> 32);
+    if (r->row->format->bits == 64)
+        return (uint32_t)(mufu(r->row, (uint64_t)x << 32) >> 32);
     return (uint32_t)mufu(r->row, x);
 }
 
@@ -117,16 +119,18 @@ static void check_blocks(const struct recorded *r, const struct block *b, int co
                       b[j].name, b[j].count, b[j].first, digest[j], b[j].digest);
 }
 
-/* Whether two instructions compute the same function, in other formats or without .ftz. */
+/* Whether two instructions compute the same function, in other formats or without .ftz.
+ */
 static bool same_function(const char *name, const char *other)
 {
     const size_t length = strcspn(name, ".") + 1;
     return !strncmp(name, other, length);
 }
 
-/* The blocks of one function that are compared: with BITCUT_LONG all of them; else that of
-   0.5 <= x < 2, in which most polynomials have all of their segments, and with BITCUT_WHOLE
-   another one; with BITCUT_BRIEF none, except of functions of 2^16 arguments. */
+/* The blocks of one function that are compared: with BITCUT_LONG all of them; else that
+   of 0.5 <= x < 2, in which most polynomials have all of their segments, and with
+   BITCUT_WHOLE another one; with BITCUT_BRIEF none, except of functions of 2^16
+   arguments. */
 static void check_function(const struct block *b, int count, bool first, uint64_t *rng)
 {
     static struct recorded r;
@@ -150,7 +154,8 @@ START_TEST(digests_are_those_of_the_device)
     read_blocks();
     for (int i = 0, n; i < block_count; i += n, functions_found++) {
         const char *const name = blocks[i].name;
-        for (n = 1; i + n < block_count && !strcmp(name, blocks[i + n].name); n++) continue;
+        for (n = 1; i + n < block_count && !strcmp(name, blocks[i + n].name); n++)
+            continue;
         ck_assert_msg(n == 1 || n == BLOCKS, "%s: %d blocks", name, n);
         check_function(&blocks[i], n, !same_function(name, last), &rng);
         last = name;
@@ -176,10 +181,12 @@ START_TEST(samples_are_those_of_the_device)
         find_recorded(&r, last);
         if (r.pairs) continue;
         for (uint32_t k = 0; k < SAMPLES; k++, want++) {
-            const uint32_t x = k << (32 - SAMPLE_BITS) | (uint32_t)(mix(k) >> (32 + SAMPLE_BITS));
+            const uint32_t x =
+                k << (32 - SAMPLE_BITS) | (uint32_t)(mix(k) >> (32 + SAMPLE_BITS));
             const uint32_t y = result(&r, x);
-            ck_assert_msg(y == *want, "%s of %08" PRIx32 ": %08" PRIx32 ", recorded %08" PRIx32,
-                          last, x, y, *want);
+            ck_assert_msg(y == *want,
+                          "%s of %08" PRIx32 ": %08" PRIx32 ", recorded %08" PRIx32, last,
+                          x, y, *want);
         }
     }
     ck_assert_uint_eq((size_t)(want - (const uint32_t *)samples.data), samples.count);
@@ -270,7 +277,8 @@ END_TEST
 
 /* --- calls ------------------------------------------------------------------------ */
 
-/* The library's call takes arrays of each size of elements, also in place; and refuses. */
+/* The library's call takes arrays of each size of elements, also in place; and refuses.
+ */
 START_TEST(arrays)
 {
     for (const struct bitcut_function *f = functions; f->name; f++) {
@@ -280,9 +288,10 @@ START_TEST(arrays)
             uint64_t eight[3];
         } x = { .eight = { 0 } };
         const int bits = f->format->bits;
-        const uint64_t one = bits == 64   ? 0x3ff0000000000000u
-                             : bits == 32 ? 0x3f800000
-                             : f->format == &formats[FORMAT_F16] ? 0x3c00 : 0x3f80;
+        const uint64_t one = bits == 64                          ? 0x3ff0000000000000u
+                             : bits == 32                        ? 0x3f800000
+                             : f->format == &formats[FORMAT_F16] ? 0x3c00
+                                                                 : 0x3f80;
         for (int i = 0; i < 3; i++) {
             if (bits == 64) x.eight[i] = i == 1 ? one : 0;
             else if (bits == 32) x.four[i] = i == 1 ? (uint32_t)one : 0;
@@ -290,7 +299,9 @@ START_TEST(arrays)
         }
         ck_assert_int_eq(bitcut_function_apply(&x, f, &x, 3), BITCUT_OK);
         for (int i = 0; i < 3; i++) {
-            const uint64_t y = bits == 64 ? x.eight[i] : bits == 32 ? x.four[i] : x.two[i];
+            const uint64_t y = bits == 64   ? x.eight[i]
+                               : bits == 32 ? x.four[i]
+                                            : x.two[i];
             ck_assert_msg(y == mufu(f, i == 1 ? one : 0), "%s: element %d", f->name, i);
         }
         ck_assert_int_eq(bitcut_function_apply(NULL, f, NULL, 0), BITCUT_OK);
