@@ -250,10 +250,12 @@ const struct polynomial mufu_tanh = { tanh_table, 15, 1, 0 };
 
 uint32_t mufu_square(uint32_t r)
 {
-    uint32_t sum = 0;
-    for (uint32_t bits = r; bits; bits &= bits - 1)
-        sum += r >> (18 - __builtin_ctz(bits));
-    return sum >> 1;
+    /* r is 2^9 high + low.  All products of two bits of `high` are in the sum, and none of
+       two bits of `low`; those of bit j of `high` with `low` are in it twice. */
+    const uint32_t high = r >> 9, low = r & 511;
+    uint32_t mixed = 0;
+    for (int j = 1; j < 8; j++) mixed += -(high >> j & 1) & (low >> (9 - j));
+    return (high * high + 2 * mixed) >> 1;
 }
 
 int64_t mufu_polynomial(const struct polynomial *p, uint32_t x)

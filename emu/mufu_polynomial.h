@@ -22,8 +22,8 @@ struct polynomial {
 extern const struct polynomial mufu_ex2, mufu_lg2, mufu_rcp, mufu_rsqrt, mufu_sin,
     mufu_sqrt, mufu_tanh;
 
-/* The square of r < 2^17, without its low 19 bits, as a multiplier computes it that adds
-   r 2^i for each set bit i of r and cuts each of these rows below 2^18. */
+/* The square of r < 2^17, truncated: the sum of the products r_i r_j 2^(i + j) of bits of r
+   with i + j >= 18, over 2^19, rounded down. */
 uint32_t mufu_square(uint32_t r);
 
 /* The polynomial at x, of which the low 17 bits are the position in a segment and the

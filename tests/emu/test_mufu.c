@@ -4,6 +4,7 @@
    Their errors, by MPFR, are within those that the manual states.  BITCUT_DATA names the
    data folder. */
 #include "emu/mufu.h"
+#include "emu/mufu_polynomial.h"
 
 #include "lib/io/npy.h"
 #include "lib/number/bits.h"
@@ -206,6 +207,18 @@ START_TEST(rows_have_records)
 }
 END_TEST
 
+/* The truncated square by its rows: each set bit i of r adds r 2^i, cut below 2^18. */
+START_TEST(squares)
+{
+    for (uint32_t r = 0; r < 1u << 17; r++) {
+        uint32_t sum = 0;
+        for (int i = 0; i < 17; i++)
+            if (r >> i & 1) sum += r >> (18 - i);
+        ck_assert_uint_eq(mufu_square(r), sum >> 1);
+    }
+}
+END_TEST
+
 /* --- errors ----------------------------------------------------------------------- */
 
 static int reciprocal(mpfr_t y, mpfr_srcptr x, mpfr_rnd_t rounding)
@@ -315,4 +328,4 @@ START_TEST(arrays)
 END_TEST
 
 TEST_MAIN("mufu", digests_are_those_of_the_device, samples_are_those_of_the_device,
-          rows_have_records, errors_are_within_limits, arrays)
+          rows_have_records, squares, errors_are_within_limits, arrays)
