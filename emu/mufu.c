@@ -165,12 +165,12 @@ static uint32_t lg2(uint32_t x)
                    : truncated((uint64_t)sum, -36);
 }
 
-/* The sine of turns + first / 4, |turns| truncated to steps of 2^-25.  In every second
-   quarter the position in it is counted from its end.  The sign of `turns` has an effect
-   if `odd`. */
+/* The sine of turns + first / 4, or NaN; |turns| is truncated to steps of 2^-25.  In
+   every second quarter the position in it is counted from its end.  The sign of `turns`
+   has an effect if `odd`. */
 static uint32_t sine_of_turns(uint32_t turns, uint32_t first, bool odd)
 {
-    if (is_nan(&f32, turns) || is_infinite(&f32, turns)) return F32_NAN;
+    if (is_nan(&f32, turns)) return F32_NAN;
     const uint32_t fixed = fixed_point(turns, 25);
     const uint32_t quarter = (fixed >> 23) + first;
     const uint32_t argument = (fixed ^ (quarter & 1 ? ONE - 1 : 0)) & (ONE - 1);
@@ -252,12 +252,14 @@ static uint32_t scaled_lg2(uint32_t x)
     return f32_add(lg2(f32_multiply(x, two_24)), minus_24);
 }
 
-/* x / (2 pi): the product with a rounded constant, rounded toward zero. */
+/* x / (2 pi): the product with a rounded constant, rounded toward zero, and 0 if that is
+   below the normal numbers, because sine_of_turns() truncates it to 0 anyway. */
 static uint32_t turns_of(uint32_t x)
 {
-    const uint32_t reciprocal_of_turn = 0x3e22f983;
-    return (uint32_t)fma_round(&formats[FORMAT_F32], &roundings[ROUND_RZ], F32_NAN, x,
-                               reciprocal_of_turn, sign(x));
+    const uint64_t reciprocal_of_turn = 0xa2f983; /* 2^-26 */
+    if (is_nan(&f32, x) || is_infinite(&f32, x)) return F32_NAN;
+    const uint64_t product = (ONE | fraction_of(&f32, x)) * reciprocal_of_turn;
+    return sign(x) | truncated(product, exponent_of(&f32, x) - 23 - 26);
 }
 
 static uint32_t sine(uint32_t x) { return sine_of_turns(turns_of(x), 0, true); }
