@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every table of the library, with the fields of its rows. */
 #include "emu/framework.h"
+#include "emu/mufu.h"
 #include "emu/unit_field.h"
 #include "lib/base/text.h"
 #include "lib/gemm/epilogue.h"
@@ -174,6 +175,15 @@ static void describe_framework(struct field_writer *w, const void *row)
     write_text_field(w, "source", x->source);
 }
 
+static void describe_function(struct field_writer *w, const void *row)
+{
+    const struct bitcut_function *const f = row;
+    write_format_field(w, "format", f->format);
+    write_text_field(w, "sass", f->sass);
+    write_text_field(w, "evidence", f->evidence);
+    write_text_field(w, "source", f->source);
+}
+
 static void describe_input(struct field_writer *w, const void *row)
 {
     const struct input_family *in = row;
@@ -214,6 +224,8 @@ static const struct bitcut_table tables[] = {
       ROWS(recipes),     describe_recipe },
     { "frameworks", "what libraries compute on processors, as recipes on units",
       ROWS(frameworks),  describe_framework },
+    { "functions",  "approximate functions of GPUs: instructions that compile to MUFU",
+      ROWS(functions),   describe_function },
     { "reductions", "how partial sums of slices and lanes are added",
       ROWS(reductions),  NULL },
     { "epilogues",  "what follows the sum of an output: named lists of steps",

@@ -118,6 +118,7 @@ struct bitcut_rounding; /* rounding rule: rn, rna, rz, ru, rd, odd, cut, sr, ...
 struct bitcut_split;    /* split: markidis, halfhalf, bitcut, ...         */
 struct bitcut_quantizer; /* quantizer: fp8-rows, mxfp8, nvfp4, ...        */
 struct bitcut_recipe;   /* recipe of a GEMM: plain, ootomo, legemm, ...   */
+struct bitcut_function; /* approximate function: ex2.approx.ftz.f32, ...  */
 struct bitcut_unit;     /* matrix unit: hopper/mma.m16n8k16.f32.f16, ...  */
 
 /* Find a format by its name.
@@ -149,6 +150,12 @@ const struct bitcut_quantizer *bitcut_quantizer_find(const char *name);
    Returns: the row; NULL if no row has this name, or name is NULL.
    In:      name: a name of `bitcut list recipes`, or NULL. */
 const struct bitcut_recipe *bitcut_recipe_find(const char *name);
+
+/* Find an approximate function by its name.
+
+   Returns: the row; NULL if no row has this name, or name is NULL.
+   In:      name: a name of `bitcut list functions`, or NULL. */
+const struct bitcut_function *bitcut_function_find(const char *name);
 
 /* Find a unit by its name or by a chip.
 
@@ -211,8 +218,8 @@ const char *bitcut_table_what(const struct bitcut_table *table) BITCUT_NONNULL(1
    Args:    table: the table.
             row:   a row of this table, or NULL: the first row is returned.
    - A row of "formats" is a struct bitcut_format.  Rows of "roundings", "splits",
-     "recipes" and "units" are structs bitcut_rounding, bitcut_split, bitcut_recipe and
-     bitcut_unit, respectively.  */
+     "recipes", "functions" and "units" are structs bitcut_rounding, bitcut_split,
+     bitcut_recipe, bitcut_function and bitcut_unit, respectively.  */
 const void *bitcut_row_next(const struct bitcut_table *table, const void *row)
     BITCUT_NONNULL(1);
 
@@ -451,6 +458,37 @@ enum bitcut_status bitcut_split_measure(double *values, size_t count,
             the position after the last measure on.
    Args:    p: position of the measure. */
 const char *bitcut_split_measure_name(size_t p);
+
+/* Compute an approximate function of NVIDIA GPUs, to the bit.
+
+   Returns: BITCUT_OK; BITCUT_BAD_ARGUMENT only for the general causes.
+   Args:    function: the function, a PTX instruction such as ex2.approx.ftz.f32.
+            count:    number of elements.
+   In:      x: `count` encodings in the format of the function.
+   Out:     y: `count` encodings in the same format.  May be x.
+   - An element has 2, 4 or 8 bytes, as many as the format.
+   - The results are those of the GPU for every argument, special values included; the
+     field "evidence" of `bitcut list functions` says for which arguments they were
+     recorded.
+   - NaN gives 0x7fffffff; a format of 16 bits gives 0x7fff, f64 0x7fffffff00000000.
+   - With .ftz, except of sin, cos and tanh, a subnormal argument is taken as a zero with its
+     sign, and a subnormal result is a zero with its sign.  Without .ftz, subnormals are
+     preserved.
+   - ex2: +Inf for +Inf, +0 for -Inf, 1 for zeros and subnormals.
+   - rcp: infinite for a zero, zero for an infinity, with the sign of x.
+   - rsqrt: +Inf for +0, -Inf for -0, +0 for +Inf, NaN for x < 0.
+   - sqrt: x for zeros and +Inf, NaN for x < 0.
+   - lg2: -Inf for zeros, +Inf for +Inf, NaN for x < 0, +0 for 1.
+   - sin, cos: NaN for infinities.  Subnormals are multiplied by 1 / (2 pi), then truncated
+     to a multiple of 2^-25.
+   - tanh: x itself for |x| < 2^-8, also a subnormal or a zero; 1 with the sign of x for
+     |x| >= 8.
+   - f64: only the upper half of x is read, and the lower half of the result is 0.
+   - Source: results of all arguments on an NVIDIA H200 (data/mufu).  Oberman and Siu, "A
+     high-performance area-efficient multifunction interpolator", ARITH-17 (2005), has the
+     structure: a table, a quadratic polynomial, a truncated square. */
+enum bitcut_status bitcut_function_apply(void *y, const struct bitcut_function *function,
+                                         const void *x, size_t count) BITCUT_CHECK_RESULT;
 
 /* Compute Philox 4x32-10, the random generator of every input family.
 

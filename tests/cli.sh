@@ -356,6 +356,7 @@ list chips|name what architecture also source rates ratios
 list frameworks|name what library setting recipe split unit order known open source
 list formats|name what bits exponent_bits fraction_bits emin emax
 list splits|name what format high low parts formats scale levels copies
+list functions|name what format sass evidence source
 list recipes|name what split formats terms promote tile_k zeroed source
 list inputs|name what parameters
 list metrics|name what
@@ -370,6 +371,7 @@ list devices|name what here architectures why
 list studies|name what
 list claims|name what study paper printed quote device unit needs origin criterion assumes otherwise
 $mma|unit outputs
+mufu A.npy --function tanh.approx.f32 -o A8.npy|input function evidence elements written
 convert A.npy --to e4m3 -o A8.npy|input from to rounding elements inexact overflow underflow infinite nan written
 replay $1 $2|set unit outputs mismatches first
 replay changed|set unit outputs mismatches first

@@ -171,6 +171,7 @@ runs > out 2>&1 || cat out >> run.failed
         -c "$set/C.npy" -o M.npy
     prints replay replay changed
     prints pasted replay "$source/data/pastes/zen4.txt"
+    prints mufu mufu A.npy --function ex2.approx.ftz.f32 -o Y.npy
     prints convert convert "$set/A.npy" --from tf32 --to e4m3 -o A8.npy
     prints probe probe --mutants --unit hopper/mma.m16n8k16.f32.f16
     prints fit fit "$set" --outputs 100 --next asked
@@ -218,7 +219,7 @@ every_line() {
     unread advise -a A.npy -b B.npy --unit h100 --quantizers --format-d bf16 --want 0.1
 }
 
-echo 1..25
+echo 1..26
 ok_if_empty "gemm" "$(same gemm gemm gemm_batch 'a GEMM' 'operands of a GEMM' metrics budget \
     'split of a quantizer' 'may emulated')"
 ok_if_empty "verify" "$(same verify verify verify_batch 'a GEMM' 'operands of a GEMM' budget)"
@@ -231,6 +232,7 @@ ok_if_empty "split" "$(same split split)"
 ok_if_empty "split --quantize" "$(same quantized 'split of a quantizer' 'split of a quantized file')"
 ok_if_empty "mma" "$(same mma mma)"
 ok_if_empty "convert" "$(same convert convert)"
+ok_if_empty "mufu" "$(same mufu mufu)"
 ok_if_empty "replay" "$(same replay replay 'a difference')"
 ok_if_empty "replay of a paste" "$(same pasted 'replay of a paste')"
 ok_if_empty "probe" "$(same probe probe)"

@@ -23,6 +23,7 @@
 static const struct command *const commands[] = {
     &command_list,
     &command_mma,
+    &command_mufu,
     &command_replay,
     &command_record,
     &command_probe,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bits of the host's floats and doubles, which are binary32 and binary64. */
+/* The bits of the host's floats and doubles, which are binary32 and binary64, and arrays
+   of encodings. */
 #ifndef BITCUT_LIB_NUMBER_BITS_H
 #define BITCUT_LIB_NUMBER_BITS_H
 
@@ -41,6 +42,27 @@ static inline double double_of_bits(uint64_t bits)
     double x;
     memcpy(&x, &bits, sizeof x);
     return x;
+}
+
+/* Element i of an array of encodings of 1, 2, 4 or 8 bytes. */
+static inline uint64_t encoding_get(const void *array, int bytes, size_t i)
+{
+    switch (bytes) {
+    case 1: return ((const uint8_t *)array)[i];
+    case 2: return ((const uint16_t *)array)[i];
+    case 4: return ((const uint32_t *)array)[i];
+    default: return ((const uint64_t *)array)[i];
+    }
+}
+
+static inline void encoding_put(void *array, int bytes, size_t i, uint64_t x)
+{
+    switch (bytes) {
+    case 1: ((uint8_t *)array)[i] = (uint8_t)x; break;
+    case 2: ((uint16_t *)array)[i] = (uint16_t)x; break;
+    case 4: ((uint32_t *)array)[i] = (uint32_t)x; break;
+    default: ((uint64_t *)array)[i] = x;
+    }
 }
 
 /* The position of the highest bit of x, which is not 0. */

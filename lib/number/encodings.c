@@ -9,26 +9,6 @@
 
 #include <string.h>
 
-static uint64_t element(const void *array, int bytes, size_t i)
-{
-    switch (bytes) {
-    case 1: return ((const uint8_t *)array)[i];
-    case 2: return ((const uint16_t *)array)[i];
-    case 4: return ((const uint32_t *)array)[i];
-    default: return ((const uint64_t *)array)[i];
-    }
-}
-
-static void element_set(void *array, int bytes, size_t i, uint64_t x)
-{
-    switch (bytes) {
-    case 1: ((uint8_t *)array)[i] = (uint8_t)x; break;
-    case 2: ((uint16_t *)array)[i] = (uint16_t)x; break;
-    case 4: ((uint32_t *)array)[i] = (uint32_t)x; break;
-    default: ((uint64_t *)array)[i] = x;
-    }
-}
-
 /* Whether two numbers are equal: zeros only with the same sign, NaNs always. */
 static bool same_number(const struct bitcut_format *f, uint64_t x,
                         const struct bitcut_format *g, uint64_t y)
@@ -289,8 +269,9 @@ static size_t convert_singly(const struct conversion *c, char *to, const char *f
     size_t other = 0;
     for (size_t i = 0; i < count; i++) {
         bool same;
-        element_set(to, bytes, i,
-                    convert_any(&same, c, of_format(c->from, element(from, from_bytes, i))));
+        encoding_put(
+            to, bytes, i,
+            convert_any(&same, c, of_format(c->from, encoding_get(from, from_bytes, i))));
         other += !same;
     }
     return other;
@@ -317,10 +298,10 @@ static size_t convert_each(void *to_array, const struct bitcut_format *to,
     struct bitcut_rounding at = *rounding;
     for (size_t i = 0; i < count; i++) {
         at.position = i;
-        const uint64_t x = of_format(from, element(from_array, from_bytes, i)),
+        const uint64_t x = of_format(from, encoding_get(from_array, from_bytes, i)),
                        y = bitcut_format_convert(to, &at, from, x);
         other += !same_number(from, x, to, y);
-        element_set(to_array, bytes, i, y);
+        encoding_put(to_array, bytes, i, y);
     }
     return other;
 }
@@ -353,7 +334,7 @@ enum bitcut_status bitcut_split_array(void *const array[3],
         split_apply_at(part, split, x[i], i);
         for (int w = 0; w < split->parts; w++)
             if (array[w])
-                element_set(array[w], format_bytes(split->part[w].format), i, part[w]);
+                encoding_put(array[w], format_bytes(split->part[w].format), i, part[w]);
     }
     return BITCUT_OK;
 }

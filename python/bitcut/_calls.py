@@ -589,6 +589,36 @@ def convert(x: Any, to: str = "f32", *, format: Optional[str] = None, rounding: 
     return result
 
 
+def mufu(x: Any, function: str = "ex2.approx.ftz.f32", *, copy: bool = False) -> Any:
+    """Compute an approximate function of NVIDIA GPUs, to the bit: 2^x, 1/x, tanh and others.
+
+    Args:    x: an array of any shape, of the format of the function; bf16 as a type of ml_dtypes or as
+                 encodings (u2)
+             function: a name of functions(), a PTX instruction
+             copy: copy an array with gaps
+    Returns: a new array of the shape and format of `x`
+    Raises:  BadArgument: unknown function, or elements that do not hold its format
+             BadType: not an array
+
+    >>> bitcut.mufu(numpy.float32([0.5, 3]), "ex2.approx.ftz.f32").tolist()
+    [1.4142135381698608, 8.0]
+    """
+    view, row = look(x, "X"), lib.bitcut_function_find(text(function, "function"))
+    if not row:
+        raise BadArgument(f"{function}: unknown function; bitcut.functions() has all")
+    format = _read("functions").find(function)["format"]
+    if _arrays.element_bytes(format) != view.item or view.format not in (None, format):
+        raise BadArgument(f"X: elements of {view.kind} do not hold {format}")
+    if not view.is_dense():
+        if not copy:
+            raise BadArgument("X: it has gaps; copy=True copies it")
+        view = contiguous(view)
+    result = _arrays.empty(view.shape, format)
+    check(lib.bitcut_function_apply(look(result, "the result").address or None, row,
+                                    view.address or None, view.count))
+    return result
+
+
 # What retention() counts; all but the first of the whole array.
 COUNTS = ("count", "zeros", "infinite", "nan")
 

@@ -190,6 +190,7 @@ PROTOTYPES = {
     "row_field": (c_bool, [POINTER(Field), P, P, S]),
     "format_convert": (c_uint64, [P, P, P, c_uint64]),
     "format_convert_array": (I, [POINTER(S), P, P, P, P, P, S]),
+    "function_find": (P, [T]), "function_apply": (I, [P, P, P, S]),
     "split_array": (I, [POINTER(P), P, P, S]), "quantizer_find": (P, [T]),
     "quantizer_blocks": (None, [POINTER(S), POINTER(S), P, S, S]),
     "quantize": (I, [P, P, P, POINTER(Quantization), P, P, S, S, P]),

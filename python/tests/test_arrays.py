@@ -130,6 +130,28 @@ class Layouts(Folder):
         with self.assertRaisesRegex(bitcut.BadArgument, "unknown rounding"):
             bitcut.convert(x, rounding="up")
 
+    def test_mufu(self):
+        """Every function, against results that a device gave, and by powers of two."""
+        for row in bitcut.functions():
+            kind = {"f16": "f2", "f32": "f4", "f64": "f8", "bf16": "u2"}[row["format"]]
+            one = numpy.full(3, 0x3f80, "u2") if kind == "u2" else numpy.ones(3, kind)
+            y = bitcut.mufu(one, row["name"])
+            self.assertEqual(y.shape, (3,))
+            wide = bitcut.convert(numpy.asarray(y).view("u2"), format="bf16") if kind == "u2" else y
+            function = {"ex2": numpy.exp2, "rcp": numpy.reciprocal, "lg2": numpy.log2,
+                        "rsqrt": numpy.reciprocal, "sqrt": numpy.sqrt, "tanh": numpy.tanh,
+                        "sin": numpy.sin, "cos": numpy.cos}[row["name"].split(".")[0]]
+            self.assertLess(abs(float(wide[0]) - function(1.0)), 4e-3, row["name"])
+        x = numpy.float32([[0.5, 3], [-128, 128]])
+        self.assertEqual(bitcut.mufu(x).view("u4").tolist(),
+                         [[0x3fb504f3, 0x41000000], [0, 0x7f800000]])
+        self.assertEqual(bitcut.mufu(x[:0]).shape, (0, 2))
+        for given, why in (((x, "ex2"), "unknown function"), ((x, "ex2.approx.f16"), "do not hold f16"),
+                           ((x.T, ), "copy=True")):
+            with self.assertRaisesRegex(bitcut.BadArgument, why):
+                bitcut.mufu(*given)
+        self.same_bits(bitcut.mufu(x.T, copy=True), bitcut.mufu(x).T.copy())
+
     def test_copies(self):
         a, b = uniform(M, 2 * K)[:, ::2], uniform(K, N)[::-1]
         with self.assertRaisesRegex(bitcut.BadArgument, "A: strides .*copy=True"):
