@@ -2,23 +2,7 @@
 /* libFuzzer target for the reader of GPU descriptions, and for the model on accepted
    descriptions; data/gpu has seeds. clang -fsanitize=fuzzer,address,undefined. */
 #include "analysis/cli/gpu_file.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds) abort();
-}
-
-/* A failure has one line that says why. */
-static void fault_check(const struct fault *f, enum bitcut_status status)
-{
-    must(f->status == status && f->text[0] && strlen(f->text) < sizeof f->text);
-    for (const char *c = f->text; *c; c++) must((unsigned char)*c >= 0x20 && *c != 0x7f);
-}
+#include "tests/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

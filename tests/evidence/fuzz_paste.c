@@ -3,24 +3,9 @@
    clang -fsanitize=fuzzer,address,undefined. */
 #include "analysis/evidence/paste_row.h"
 #include "lib/io/sha256.h"
+#include "tests/fuzz.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds) abort();
-}
-
-/* A failure has one line that says why. */
-static void fault_check(const struct fault *f, enum bitcut_status status)
-{
-    must(f->status == status && f->text[0] && strlen(f->text) < sizeof f->text);
-    for (const char *c = f->text; *c; c++) must((unsigned char)*c >= 0x20 && *c != 0x7f);
-}
 
 static void run(const struct paste_line *x)
 {

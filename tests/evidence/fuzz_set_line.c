@@ -2,23 +2,7 @@
 /* libFuzzer target for recorded sets as lines of a file, and for the model on accepted
    sets. clang -fsanitize=fuzzer,address,undefined. */
 #include "analysis/evidence/set.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds) abort();
-}
-
-/* A failure has one line that says why. */
-static void fault_check(const struct fault *f, enum bitcut_status status)
-{
-    must(f->status == status && f->text[0] && strlen(f->text) < sizeof f->text);
-    for (const char *c = f->text; *c; c++) must((unsigned char)*c >= 0x20 && *c != 0x7f);
-}
+#include "tests/fuzz.h"
 
 /* What the unit gives for its operands, which fit it. */
 static void run(const struct set *s)

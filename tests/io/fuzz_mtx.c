@@ -3,29 +3,13 @@
    -fsanitize=fuzzer,address,undefined with the sources of lib. */
 #include "lib/io/decimal.h"
 #include "lib/io/mtx.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+#include "tests/fuzz.h"
 
 /* A few bytes may declare 1 GiB: that allocation is to fail, not to end the program. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1:max_allocation_size_mb=256";
-}
-
-static void must(bool holds)
-{
-    if (!holds) abort();
-}
-
-/* A failure has one line that says why. */
-static void fault_check(const struct fault *f, enum bitcut_status status)
-{
-    must(f->status == status && f->text[0] && strlen(f->text) < sizeof f->text);
-    for (const char *c = f->text; *c; c++) must((unsigned char)*c >= 0x20 && *c != 0x7f);
 }
 
 /* The text of an element is read as the same element. */

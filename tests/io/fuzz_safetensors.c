@@ -2,16 +2,7 @@
 /* libFuzzer target for the safetensors reader; seeds are in corpus/safetensors.  clang
    -fsanitize=fuzzer,address,undefined with the sources of lib. */
 #include "lib/io/safetensors.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds) abort();
-}
+#include "tests/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

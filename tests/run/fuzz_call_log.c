@@ -6,20 +6,12 @@
 
 #include "analysis/run/call_log.h"
 #include "lib/base/text.h"
+#include "tests/fuzz.h"
 
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds) abort();
-}
 
 static void text_check(const char *text, size_t size)
 {

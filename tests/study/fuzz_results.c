@@ -4,23 +4,7 @@
 #include "analysis/bench/benchmark_plan.h"
 #include "analysis/report/figure.h"
 #include "analysis/study/results_derive.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds) abort();
-}
-
-/* A failure has one line that says why. */
-static void fault_check(const struct fault *f, enum bitcut_status status)
-{
-    must(f->status == status && f->text[0] && strlen(f->text) < sizeof f->text);
-    for (const char *c = f->text; *c; c++) must((unsigned char)*c >= 0x20 && *c != 0x7f);
-}
+#include "tests/fuzz.h"
 
 /* Flat objects with the keys of the first. */
 static void rows_check(json_t *rows)
