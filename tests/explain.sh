@@ -112,6 +112,8 @@ promote-interval|ootomo|hopper/mma.m16n8k16.f32.f16|--promote 2
 promote-more-often|legemm|volta/mma.m8n8k4.f32.f16|--promote 1
 slice-descending|plain|ampere/mma.m16n8k16.f32.f16|--split-k 4 --order reduction=descending
 slice-pairs|legemm|hopper/mma.m16n8k16.f32.f16|--split-k 4 --order reduction=tree
+epilogue-not-fused|legemm|hopper/mma.m16n8k16.f32.f16|--epilogue alpha+c-apart
+epilogue-other-fma|ootomo|ampere/mma.m16n8k16.f32.f16|--epilogue alpha-c
 END
 }
 
@@ -256,8 +258,6 @@ c-subtracted|C subtracted|subtracted
 c-for-product|C instead of the product|in place of the product|plain
 c-transposed|C column-major|if it were column-major
 alpha-beta-swapped|alpha and beta swapped|and C by alpha
-epilogue-not-fused|epilogue not fused|rounded before it is added
-epilogue-other-fma|epilogue fused differently|before the addition
 epilogue-rz|epilogue truncated|toward zero
 k-descending|k descending|from the last to the first, 16 at a time
 k-even-odd|k with stride|16 at a time

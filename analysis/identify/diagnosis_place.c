@@ -219,17 +219,28 @@ void diagnosis_place_find(struct diagnosed_place *to, const struct residuals *e,
 
 /* --- words ------------------------------------------------------------------------ */
 
+/* Append "8 rows below and 1 column to the left". */
+static void describe_shift(char *text, size_t size, ptrdiff_t down, ptrdiff_t right)
+{
+    const size_t rows = (size_t)(down < 0 ? -down : down),
+                 cols = (size_t)(right < 0 ? -right : right);
+    if (rows)
+        text_add(text, size, "%zu row%s %s", rows, rows == 1 ? "" : "s",
+                 down < 0 ? "above" : "below");
+    if (cols)
+        text_add(text, size, "%s%zu column%s to the %s", rows ? " and " : "", cols,
+                 cols == 1 ? "" : "s", right < 0 ? "left" : "right");
+}
+
 void diagnosis_place_describe(char *text, size_t size, const struct diagnosed_place *p)
 {
     if (p->constant)
         text_add(text, size, "they are all %g, as if they were not written",
                  value_of_float(p->value));
-    else if (p->moved)
-        text_add(text, size,
-                 "they hold the results of outputs %td rows and %td columns "
-                 "further",
-                 p->down, p->right);
-    else if (p->foreign)
+    else if (p->moved) {
+        text_add(text, size, "they hold the results of the outputs ");
+        describe_shift(text, size, p->down, p->right);
+    } else if (p->foreign)
         text_add(text, size,
                  "they are no results of their positions: they were not written, or "
                  "they are results of other positions");

@@ -172,11 +172,12 @@ static void add(struct choices *c, bool usual)
 }
 
 /* Whether no fault of alpha and C (fault_epilogue.c) has these steps: they round a value
-   before the end, or add +0 to alpha times the product. */
+   or beta C before the end, or add +0 to alpha times the product. */
 static bool is_beyond_faults(const struct bitcut_gemm *g, const unsigned char *steps)
 {
-    return epilogue_has(steps, STEP(ROUND)) ||
-           (epilogue_has(steps, STEP(ALPHA_C)) && g->alpha != F32_ONE && !gemm_reads_c(g));
+    return epilogue_has(steps, STEP(ROUND)) || epilogue_has(steps, STEP(C_APART)) ||
+           (epilogue_has(steps, STEP(ALPHA_C)) &&
+            (g->alpha != F32_ONE || gemm_reads_c(g)));
 }
 
 /* Add a list with the ends that the GEMM may have. */
@@ -282,13 +283,14 @@ static const struct words {
     const char *before;
     enum of of; /* a word between */
     const char *after;
+    const char *value_and; /* NULL, or the value and this text come after `before` */
 } words[EPILOGUE_STEP_COUNT] = {
     [STEP(ALPHA)] = { true, "multiplied by alpha", OF_NOTHING, "" },
     [STEP(C)] = { false, "", OF_C, " is added" },
-    [STEP(ALPHA_C)] = { false, "alpha times it and ", OF_C,
-                        " are added with one rounding" },
-    [STEP(SCALES_C)] = { false, "alpha and both factors times it and ", OF_C,
-                         " are added with one rounding" },
+    [STEP(ALPHA_C)] = { false, "alpha times ", OF_C, " are added with one rounding",
+                        " and " },
+    [STEP(SCALES_C)] = { false, "alpha and both factors times ", OF_C,
+                         " are added with one rounding", " and " },
     [STEP(C_APART)] = { false, "", OF_C, ", rounded, is added" },
     [STEP(C_SHORT)] = { false, "", OF_C, ", rounded to the format of D, is added" },
     [STEP(BIAS)] = { false, "the bias is added", OF_NOTHING, "" },
@@ -349,8 +351,9 @@ static void describe_step(char *text, size_t size, unsigned char step, const cha
 {
     const struct words *const w =
         without_c[step].before && !gemm_reads_c(g) ? &without_c[step] : &words[step];
-    text_add(text, size, "%s%s%s%s%s", w->passive ? value : "", w->passive ? " is " : "",
-             w->before,
+    text_add(text, size, "%s%s%s%s%s%s%s", w->passive ? value : "",
+             w->passive ? " is " : "", w->before, w->value_and ? value : "",
+             w->value_and ? w->value_and : "",
              w->of == OF_C        ? c_name(g)
              : w->of == OF_FORMAT ? format->name
                                   : "",

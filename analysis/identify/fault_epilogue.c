@@ -107,16 +107,6 @@ static uint32_t c_alone(const struct candidate *x, uint32_t v, uint32_t c)
     return right(x, c, c);
 }
 
-static uint32_t rounded_apart(const struct candidate *x, uint32_t v, uint32_t c)
-{
-    return f32_add(f32_multiply(alpha_of(x), v), f32_multiply(beta_of(x), c));
-}
-
-static uint32_t fused_with_alpha(const struct candidate *x, uint32_t v, uint32_t c)
-{
-    return f32_fma(alpha_of(x), v, f32_multiply(beta_of(x), c));
-}
-
 /* fma(a, b, c) toward zero. */
 static uint32_t truncated(uint32_t a, uint32_t b, uint32_t c)
 {
@@ -176,8 +166,6 @@ FINISH(c_again, NEEDS_C)
 FINISH(c_less, NEEDS_C)
 FINISH(factors_swapped, NEEDS_C)
 FINISH(c_alone, NEEDS_C)
-FINISH(rounded_apart, NEEDS_C | NEEDS_BETA)
-FINISH(fused_with_alpha, NEEDS_C | NEEDS_ALPHA)
 FINISH(toward_zero, NEEDS_ALPHA_OR_C)
 FINISH(twice, 0)
 FINISH(opposite, 0)
@@ -270,14 +258,6 @@ const struct kernel_fault kernel_faults_epilogue[] = {
       .what = "results are multiplied by a number near 1",
       .alter = finish_multiplied,
       .describe = describe_multiplied },
-    { .name = "epilogue not fused",
-      .fine = true,
-      .what = "beta C is rounded before it is added",
-      .alter = finish_rounded_apart },
-    { .name = "epilogue fused differently",
-      .fine = true,
-      .what = "alpha times the product is added to the rounded beta C with one rounding",
-      .alter = finish_fused_with_alpha },
     { .name = "epilogue truncated",
       .fine = true,
       .what = "alpha and beta C are applied with rounding toward zero",

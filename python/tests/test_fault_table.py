@@ -143,8 +143,8 @@ c-subtracted       | C subtracted |
 c-for-product      | C instead of the product |
 c-transposed       | C column-major |
 alpha-beta-swapped | alpha and beta swapped |
-epilogue-not-fused | epilogue not fused |
-epilogue-other-fma | epilogue fused differently |
+epilogue-not-fused | clean |
+epilogue-other-fma | clean |
 epilogue-rz        | epilogue truncated |
 a-transposed       | column-major, clean |
 a-transposed       | transposed | A is transposed
@@ -164,7 +164,7 @@ b-columns-swapped  | wrong rows or columns, columns moved, moved |
 a-next-row         | wrong rows or columns, rows moved |
 b-next-column      | wrong rows or columns, columns moved |
 b-half-fragment    | wrong rows or columns, columns moved |
-b-half-fragment    | moved | columns further
+b-half-fragment    | moved | to the left
 b-stale-lanes      | stale rows or columns |
 b-stale-lanes      | wrong k | is read in place of k
 a-step-stale       | k of A stale |
