@@ -98,6 +98,15 @@ class Diagnosis(unittest.TestCase):
         self.names(d, "k of B stale", f"of k from {first} to {first + wide - 1} have the elements of B "
                                       f"of k from {first - 2 * wide} to {first - wide - 1}")
 
+    def test_moved(self):
+        """A tile of D holds the results of another place."""
+        right = product(self.a, self.b, self.draw)
+        for down, across, words in ((8, -3, "8 rows below and 3 columns to the left"),
+                                    (-1, 0, "1 row above"), (0, 5, "5 columns to the right")):
+            d = right.copy()
+            d[10:18, 16:24] = right[10 + down:18 + down, 16 + across:24 + across]
+            self.names(d, "moved", f"they hold the results of the outputs {words}[.;]")
+
     def test_bias_missing(self):
         """The last columns are stored without the bias."""
         bias, from_column = self.normal(self.n), self.n - int(self.draw.integers(4, 10))
