@@ -40,7 +40,8 @@ struct library {
 extern const struct library libraries[]; /* ended by a row whose name is NULL */
 
 /* The rules of the rows. */
-extern const struct library_chip openblas_chips[];
+extern const struct library_chip openblas_chips[], blis_chips[];
 enum bitcut_status openblas_predict(struct prediction *x, struct fault *f);
+enum bitcut_status blis_predict(struct prediction *x, struct fault *f);
 
 #endif
