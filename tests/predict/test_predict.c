@@ -28,8 +28,8 @@ static const struct recorded {
     { "openblas-0.3.21-haswell-4", "openblas-0.3.21", "haswell", 4, 0 },
     { "openblas-0.3.21-sandybridge-1", "openblas-0.3.21", "sandybridge", 1, 0 },
     { "openblas-0.3.21-sandybridge-4", "openblas-0.3.21", "sandybridge", 4, 0 },
-    { "blis-0.9.0-skx-1", "blis-0.9.0", "skx", 1, -1 },
-    { "blis-0.9.0-sandybridge-1", "blis-0.9.0", "sandybridge", 2, -1 },
+    { "blis-0.9.0-skx-1", "blis-0.9.0", "skx", 1, 61 },
+    { "blis-0.9.0-sandybridge-1", "blis-0.9.0", "sandybridge", 2, 110 },
 };
 
 enum { FILES = sizeof recorded / sizeof *recorded, SHAPES = 500 };
