@@ -44,7 +44,7 @@ analysis/split    lib/base lib/number lib/gemm emu/fast emu analysis/split
 analysis/accuracy lib lib/base lib/number lib/gemm lib/exact emu analysis/split analysis/accuracy
 analysis/order    lib lib/base lib/number lib/gemm emu analysis/order
 analysis/identify lib/base lib/number lib/gemm lib/exact emu analysis/order analysis/identify
-analysis/predict  lib lib/base lib/number lib/gemm emu analysis/order analysis/predict
+analysis/predict  lib lib/base lib/number lib/gemm lib/input emu analysis/order analysis/predict
 analysis/sampling lib lib/base lib/number lib/gemm lib/exact lib/io emu analysis/split analysis/accuracy analysis/identify analysis/sampling
 analysis/evidence lib/base lib/number lib/gemm lib/io emu gpu/api analysis/evidence
 analysis/fit      lib/base lib/number lib/gemm emu analysis/evidence analysis/fit

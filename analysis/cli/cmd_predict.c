@@ -2,15 +2,16 @@
 /* bitcut predict: what a library will compute for a GEMM, before it runs. */
 #include "analysis/cli/command.h"
 #include "analysis/cli/row_value.h"
-#include "analysis/predict/predict.h"
+#include "analysis/predict/sweep.h"
 #include "lib/gemm/plan.h"
 #include "lib/io/json_record.h"
 #include "lib/number/fma.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct predict_options {
-    const char *library, *chip, *types, *layout;
+    const char *library, *chip, *types, *layout, *sweep;
     size_t m, n, k;
     uint32_t alpha, beta;
     int library_threads;
@@ -37,6 +38,9 @@ static const struct option_row options[] = {
       OPTION(predict, layout, TEXT, "L") },
     { "alpha", "factor of A B (default 1)", OPTION(predict, alpha, F32, "X") },
     { "beta", "factor of C (default 0)", OPTION(predict, beta, F32, "X") },
+    { "sweep",
+      "a range m=FIRST..LAST instead of -m: for which m the computation of a row changes",
+      OPTION(predict, sweep, TEXT, "RANGE") },
     { "library-threads", "threads of the library (default 1)",
       OPTION(predict, library_threads, INT, "N") },
     VERBOSE_OPTION(predict),
@@ -71,9 +75,23 @@ static int take_types(struct bitcut_gemm *g, const struct predict_options *o)
     return EXIT_GOOD;
 }
 
+/* A range of m, such as m=1..512. */
+static int take_sweep(size_t range[2], const char *text)
+{
+    int length = 0;
+    if (sscanf(text, "m=%zu..%zu%n", &range[0], &range[1], &length) != 2 || text[length] ||
+        strspn(text + 2, "0123456789.") != strlen(text + 2))
+        return complain("--sweep", "must be a range of rows, such as m=1..512");
+    if (!range[0] || range[1] < range[0] || range[1] - range[0] >= SWEEP_ROWS_MAX)
+        return complain("--sweep", "must have 1 to 16384 numbers of rows, in order");
+    return EXIT_GOOD;
+}
+
 static int take_sizes(struct bitcut_gemm *g, const struct predict_options *o)
 {
-    if (!o->m || !o->n || !o->k) return complain("-m, -n, -k", "are required, 1 or more");
+    if (o->sweep && o->m) return complain("--sweep", "cannot be combined with -m");
+    if ((!o->m && !o->sweep) || !o->n || !o->k)
+        return complain("-m, -n, -k", "are required, 1 or more");
     g->m = o->m, g->n = o->n, g->k = o->k;
     return EXIT_GOOD;
 }
@@ -90,6 +108,47 @@ static int take(struct bitcut_gemm *g, const struct predict_options *o)
     return status == EXIT_GOOD ? take_sizes(g, o) : status;
 }
 
+/* --- the answers ------------------------------------------------------------------ */
+
+static int predict_one(struct context *x, const struct bitcut_gemm *g, struct prediction *p)
+{
+    struct fault f;
+    if (predict_find(p, g, &f) != BITCUT_OK) return fail("predict", &f);
+    json_t *const row = json_object();
+    record_json(row, predict_fields, p);
+    emit_answer(&x->emitter, row, predict_lines, p);
+    return EXIT_GOOD;
+}
+
+static const struct emit_column columns[] = {
+    { "rows", "m", 0, NULL },          { "changed", "changed outputs", 0, NULL },
+    { "difference", "u |A||B|", 2, NULL }, { "gemm", "computation", 0, NULL },
+    { 0 }
+};
+
+static int predict_range(struct context *x, const struct bitcut_gemm *g,
+                         const struct prediction *p)
+{
+    const struct predict_options *const o = x->own;
+    struct sweep s = { .ranges = 0 };
+    size_t range[2];
+    struct fault f;
+    int status = take_sweep(range, o->sweep);
+    if (status == EXIT_GOOD &&
+        sweep_find(&s, p, g, range[0], range[1], x->seed, &x->progress, &f) != BITCUT_OK)
+        status = fail("predict", &f);
+    x->emitter.columns = columns;
+    x->emitter.table = true;
+    for (size_t i = 0; status == EXIT_GOOD && i < s.ranges; i++) {
+        json_t *const row = json_object();
+        record_json(row, sweep_range_fields, &s.range[i]);
+        emit_row(&x->emitter, row);
+    }
+    if (status == EXIT_GOOD) emit_summary(&x->emitter, sweep_lines, &s);
+    sweep_clear(&s);
+    return status;
+}
+
 static int run(struct context *x)
 {
     const struct predict_options *const o = x->own;
@@ -104,13 +163,8 @@ static int run(struct context *x)
     int status = take(&g, o);
     if (status == EXIT_GOOD && predict_choose(&p, &g, &how, &f) != BITCUT_OK)
         status = fail_about("--library", &f);
-    if (status == EXIT_GOOD && predict_find(&p, &g, &f) != BITCUT_OK)
-        status = fail("predict", &f);
-    if (status == EXIT_GOOD) {
-        json_t *const row = json_object();
-        record_json(row, predict_fields, &p);
-        emit_answer(&x->emitter, row, predict_lines, &p);
-    }
+    if (status == EXIT_GOOD)
+        status = o->sweep ? predict_range(x, &g, &p) : predict_one(x, &g, &p);
     prediction_clear(&p);
     return status;
 }
@@ -128,8 +182,8 @@ const struct command command_predict = {
     .examples = {
         { "What OpenBLAS computes on a processor with AVX-512",
           "bitcut predict --library openblas-0.3.21 --chip skylakex -m 64 -n 64 -k 1000" },
-        { "The same for a B that is stored transposed",
-          "bitcut predict --library openblas-0.3.21 --chip skylakex -m 64 -n 64 -k 1000 "
-          "--layout NT" },
+        { "Find the numbers of rows at which a layer's result changes",
+          "bitcut predict --library openblas-0.3.21 --chip skylakex --layout NT "
+          "--sweep m=1..64 -n 64 -k 1000" },
     },
 };

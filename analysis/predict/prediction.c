@@ -67,26 +67,47 @@ static bool order_is_plain(const struct bitcut_order *o)
     return o->slices <= 1 && o->lanes <= 1;
 }
 
+/* Write the answer for computation i. */
+static void state(struct bitcut_predicted *p, const struct prediction *x, size_t i,
+                  size_t outputs)
+{
+    const struct bitcut_order *const order = &x->computation[i].order;
+    *p = (struct bitcut_predicted){ .size = sizeof *p, .outputs = outputs };
+    configuration_line_write(p->gemm, &x->computation[i]);
+    if (order_is_plain(order)) text_add(p->text, sizeof p->text, "k is added in order");
+    else order_text(p->text, sizeof p->text, order, x->call.k);
+}
+
+/* Forget computations without outputs. */
+static void drop_unused(struct prediction *x, size_t outputs[BITCUT_PREDICTED_MAX])
+{
+    int position[BITCUT_PREDICTED_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < x->computations; i++) {
+        position[i] = (int)count;
+        if (!outputs[i]) continue;
+        x->computation[count] = x->computation[i];
+        outputs[count++] = outputs[i];
+    }
+    x->computations = count;
+    for (size_t i = 0; i < x->parts; i++)
+        x->part[i].computation = position[x->part[i].computation];
+}
+
 enum bitcut_status prediction_finish(struct prediction *x, struct fault *f)
 {
-    struct bitcut_prediction *const to = &x->answer;
+    size_t outputs[BITCUT_PREDICTED_MAX] = { 0 };
     unsigned char *const row = memory_allocate(x->call.n, 1);
     if (!row) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
-    *to = (struct bitcut_prediction){ .computations = x->computations };
-    for (size_t i = 0; i < x->computations; i++) {
-        struct bitcut_predicted *const p = &to->computation[i];
-        const struct bitcut_order *const order = &x->computation[i].order;
-        p->size = sizeof *p;
-        configuration_line_write(p->gemm, &x->computation[i]);
-        if (order_is_plain(order)) text_add(p->text, sizeof p->text, "k is added in order");
-        else order_text(p->text, sizeof p->text, order, x->call.k);
-    }
     for (size_t i = 0, next; i < x->call.m; i = next) {
         next = prediction_row(row, x, i);
-        for (size_t j = 0; j < x->call.n; j++)
-            to->computation[row[j]].outputs += next - i;
+        for (size_t j = 0; j < x->call.n; j++) outputs[row[j]] += next - i;
     }
     free(row);
+    drop_unused(x, outputs);
+    x->answer = (struct bitcut_prediction){ .computations = x->computations };
+    for (size_t i = 0; i < x->computations; i++)
+        state(&x->answer.computation[i], x, i, outputs[i]);
     return BITCUT_OK;
 }
 
