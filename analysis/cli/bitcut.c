@@ -21,26 +21,13 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_list,
-    &command_mma,
-    &command_replay,
-    &command_record,
-    &command_probe,
-    &command_fit,
-    &command_split,
-    &command_convert,
-    &command_gemm,
-    &command_bound,
-    &command_verify,
-    &command_explain,
-    &command_study,
-    &command_report,
-    &command_bench,
-    &command_tile,
-    &command_tolerance,
-    &command_advise,
-    &command_run,
-    NULL,
+    &command_list,    &command_mma,       &command_replay,
+    &command_record,  &command_probe,     &command_fit,
+    &command_split,   &command_convert,   &command_gemm,
+    &command_bound,   &command_verify,    &command_explain,
+    &command_study,   &command_report,    &command_bench,
+    &command_tile,    &command_tolerance, &command_advise,
+    &command_predict, &command_run,       NULL,
 };
 
 static const char *const tasks[] = {
