@@ -4,6 +4,7 @@
        nvcc -O2 -arch=sm_90 -o plans plans.cu -lcublas -lcublasLt
        plans run [SAMPLES] < shapes        the first algorithm of the heuristic, and D
        plans shapes SEED COUNT < kinds     COUNT random shapes of each kind, for `run`
+       plans trees < shapes                the algorithm, and in which order it adds
        plans ask SEED SECONDS < kinds      the algorithm alone, for random shapes
        plans layers LAST < layers          the algorithm alone, for all m up to LAST
 
@@ -15,6 +16,12 @@
    none.  Outputs are those in rows floor(i (m - 1) / 7) and columns floor(j (n - 1) / 7) of
    the last batch, i and j from 0 to 7; the digest is FNV-1a of their encodings as
    little-endian words of 32 bits.  The file SAMPLES gets these words.
+
+   `trees` multiplies a matrix of ones and one that has M at place i of k, -M at j and small
+   numbers elsewhere, for pairs (i, j).  The number of small numbers in the output tells how
+   many are added before M and -M meet.  A line has the shape, the fields, `all` if the pairs
+   are all with i < j, or `some` if they are (0, j), (1, j), (j - 1, j) and (j, k - 1) for j
+   from 1, and these counts, with `x n` for n repetitions of a step to the count before.
 
    A line of `kinds` is: type layout epilogue batch, and of `layers`: type layout epilogue n k.
    `ask` and `layers` write binary codes to standard output, 16 bits for each shape, and the
@@ -379,26 +386,155 @@ static bool read_type(struct shape *s, const char *name, const char *turns,
     return s->type != NULL;
 }
 
+/* The next shape on standard input, and its line. */
+static bool next_shape(struct shape *s, char line[256])
+{
+    char name[32], turns[8], epilogue[16];
+    int batch;
+    if (!fgets(line, 256, stdin)) return false;
+    line[strcspn(line, "\n")] = 0;
+    if (sscanf(line, "%31s %7s %15s %d %d %d %d", name, turns, epilogue, &s->m, &s->n, &s->k,
+               &batch) != 7 ||
+        !read_type(s, name, turns, epilogue)) {
+        fprintf(stderr, "plans: %s: no shape\n", line);
+        exit(2);
+    }
+    s->batch = batch;
+    return true;
+}
+
 static int run(const char *path)
 {
     struct device x;
     struct shape s;
-    char line[256], name[32], turns[8], epilogue[16];
+    char line[256];
     FILE *const samples = path ? fopen(path, "wb") : NULL;
     open_device(&x);
     header();
-    while (fgets(line, sizeof line, stdin)) {
-        line[strcspn(line, "\n")] = 0;
-        if (sscanf(line, "%31s %7s %15s %d %d %d %d", name, turns, epilogue, &s.m, &s.n, &s.k,
-                   &s.batch) != 7)
-            return 2;
-        const int batch = s.batch;
-        if (!read_type(&s, name, turns, epilogue)) return 2;
-        s.batch = batch;
-        run_shape(&x, &s, line, samples);
-    }
+    while (next_shape(&s, line)) run_shape(&x, &s, line, samples);
     if (samples) fclose(samples);
     return 0;
+}
+
+/* --- trees ------------------------------------------------------------------------ */
+
+struct pair {
+    int i, j;
+};
+
+/* rows x columns elements as in fill(): row r has `big` at pairs[r].i, -big at pairs[r].j,
+   and `small` elsewhere; all `one` without pairs */
+static __global__ void mask(void *to, int bytes, size_t rows, size_t columns, int turned,
+                            const struct pair *pairs, uint32_t big, uint32_t small)
+{
+    const size_t count = rows * columns, step = (size_t)gridDim.x * blockDim.x;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
+        const size_t row = i / columns, column = i % columns,
+                     at = turned ? column * rows + row : i;
+        uint32_t x = small;
+        if (pairs && (int)column == pairs[row].i) x = big;
+        if (pairs && (int)column == pairs[row].j) x = big | 1u << (8 * bytes - 1);
+        if (bytes == 2) ((uint16_t *)to)[at] = (uint16_t)x;
+        if (bytes == 4) ((uint32_t *)to)[at] = x;
+    }
+}
+
+enum { ALL_PAIRS = 256 };
+
+static std::vector<struct pair> pairs_of(int k)
+{
+    std::vector<struct pair> p;
+    if (k <= ALL_PAIRS) {
+        for (int i = 0; i < k; i++)
+            for (int j = i + 1; j < k; j++) p.push_back({ i, j });
+        return p;
+    }
+    for (int j = 1; j < k; j++) {
+        p.push_back({ 0, j });
+        p.push_back({ j == 1 ? 0 : 1, j });
+        p.push_back({ j - 1, j });
+        p.push_back({ j == k - 1 ? 0 : j, k - 1 });
+    }
+    return p;
+}
+
+/* One, a large and a small number, for which large + k small = large */
+static void numbers_of(const struct format *f, uint32_t *one, uint32_t *big, uint32_t *small)
+{
+    *one = f->type == CUDA_R_16F ? 0x3c00 : f->type == CUDA_R_16BF ? 0x3f80 : 0x3f800000;
+    *big = f->type == CUDA_R_16F ? 0x7800 : f->type == CUDA_R_16BF ? 0x5f80 : 0x5f800000;
+    *small = f->type == CUDA_R_16F ? 1 : *one;
+}
+
+static double value_of(const struct format *f, uint32_t x)
+{
+    if (f->type == CUDA_R_32F || f->type == CUDA_R_16BF) {
+        const uint32_t wide = f->bytes == 2 ? x << 16 : x;
+        float y;
+        memcpy(&y, &wide, sizeof y);
+        return y;
+    }
+    const int exponent = (int)(x >> 10 & 31);
+    const double fraction = (double)(x & 1023) + (exponent ? 1024 : 0);
+    return (x >> 15 ? -1 : 1) * fraction * (double)(1 << (exponent ? exponent - 1 : 0)) / 16777216;
+}
+
+static void print_counts(const std::vector<int> &counts)
+{
+    for (size_t i = 0; i < counts.size();) {
+        const int step = i ? counts[i] - counts[i - 1] : 0;
+        size_t n = 1;
+        while (i && i + n < counts.size() && counts[i + n] - counts[i + n - 1] == step) n++;
+        if (n > 2) printf(" %dx%zu", step, n);
+        else n = 1, printf(" %d", counts[i]);
+        i += n;
+    }
+}
+
+static void tree_of(const struct device *x, const struct shape *s, const char *line)
+{
+    const struct type *const t = s->type;
+    const std::vector<struct pair> pairs = pairs_of(s->k);
+    const int columns = s->n >= s->m, wide = columns ? s->n : s->m;
+    uint32_t one, big, small;
+    struct call c = describe(s, x->bias);
+    cublasLtMatmulAlgo_t algorithm;
+    struct pair *on_device;
+    std::vector<int> counts;
+    const size_t out = t->out.bytes;
+    std::vector<char> d(wide * out);
+    numbers_of(&t->in, &one, &big, &small);
+    if (!choose(&algorithm, x->light, &c, x->limits)) return;
+    MUST(cudaMalloc(&on_device, wide * sizeof *on_device));
+    mask<<<256, 256>>>(columns ? x->a : x->b, t->in.bytes, columns ? s->m : s->n, s->k, 0, NULL,
+                       0, one);
+    for (size_t first = 0; first < pairs.size(); first += wide) {
+        std::vector<struct pair> now(wide, { 0, 1 });
+        for (int i = 0; i < wide && first + i < pairs.size(); i++) now[i] = pairs[first + i];
+        MUST(cudaMemcpy(on_device, now.data(), wide * sizeof now[0], cudaMemcpyHostToDevice));
+        mask<<<256, 256>>>(columns ? x->b : x->a, t->in.bytes, wide, s->k,
+                           columns ? !s->tb : s->ta, on_device, big, small);
+        MUST(cublasLtMatmul(x->light, c.how, scalar(t, 1), x->b, c.b, x->a, c.a, scalar(t, 0),
+                            x->d, c.d, x->d, c.d, &algorithm, x->workspace, WORKSPACE, 0));
+        /* the first row of D, or the first column */
+        MUST(cudaMemcpy2D(d.data(), out, x->d, columns ? out : out * s->n, out, wide,
+                          cudaMemcpyDeviceToHost));
+        for (int i = 0; i < wide && first + i < pairs.size(); i++) {
+            uint32_t word = 0;
+            memcpy(&word, &d[i * out], out);
+            counts.push_back((int)(value_of(&t->out, word) *
+                                   (t->in.type == CUDA_R_16F ? 16777216 : 1)));
+        }
+    }
+    const fields f = fields_of(&algorithm);
+    printf("%s\t", line);
+    for (int i = 0; i < FIELDS; i++) printf("%s%u", i ? "," : "", f[i]);
+    printf("\t%s", s->k <= ALL_PAIRS ? "all" : "some");
+    print_counts(counts);
+    putchar('\n');
+    fflush(stdout);
+    MUST(cudaFree(on_device));
+    forget(&c);
 }
 
 /* --- the heuristic alone ---------------------------------------------------------- */
@@ -491,6 +627,17 @@ static void print_codes(const struct codes *all)
     }
 }
 
+static int trees(void)
+{
+    struct device x;
+    struct shape s;
+    char line[256];
+    open_device(&x);
+    header();
+    while (next_shape(&s, line)) tree_of(&x, &s, line);
+    return 0;
+}
+
 static std::vector<struct shape> read_kinds(void)
 {
     char name[32], turns[8], epilogue[16];
@@ -571,10 +718,12 @@ int main(int argc, char **argv)
     const unsigned long first = argc > 2 ? strtoul(argv[2], NULL, 10) : 0,
                         second = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
     if (!strcmp(what, "run")) return run(argc > 2 ? argv[2] : NULL);
+    if (!strcmp(what, "trees")) return trees();
     if (!strcmp(what, "shapes") && argc == 4) return shapes((uint32_t)first, second);
     if (!strcmp(what, "ask") && argc == 4) return ask((uint32_t)first, (time_t)second);
     if (!strcmp(what, "layers") && argc == 3) return layers(first);
     fprintf(stderr,
-            "use: plans run [SAMPLES] | shapes SEED COUNT | ask SEED SECONDS | layers LAST\n");
+            "use: plans run [SAMPLES] | trees | shapes SEED COUNT | ask SEED SECONDS | "
+            "layers LAST\n");
     return 2;
 }
