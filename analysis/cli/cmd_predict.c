@@ -2,7 +2,7 @@
 /* bitcut predict: what a library will compute for a GEMM, before it runs. */
 #include "analysis/cli/library_option.h"
 #include "analysis/cli/row_value.h"
-#include "analysis/predict/sweep.h"
+#include "analysis/predict/row_sweep.h"
 #include "lib/gemm/plan.h"
 #include "lib/io/json_record.h"
 #include "lib/number/fma.h"
@@ -88,12 +88,12 @@ static int predict_range(struct context *x, const struct bitcut_gemm *g,
                          const struct prediction *p)
 {
     const struct predict_options *const o = x->own;
-    struct sweep s = { .ranges = 0 };
+    struct row_sweep s = { .ranges = 0 };
     size_t range[2];
     struct fault f;
     int status = take_sweep(range, o->sweep);
     if (status == EXIT_GOOD &&
-        sweep_find(&s, p, g, range[0], range[1], x->seed, &x->progress, &f) != BITCUT_OK)
+        row_sweep_find(&s, p, g, range[0], range[1], x->seed, &x->progress, &f) != BITCUT_OK)
         status = fail("predict", &f);
     x->emitter.columns = columns;
     x->emitter.table = true;
@@ -102,8 +102,8 @@ static int predict_range(struct context *x, const struct bitcut_gemm *g,
         record_json(row, sweep_range_fields, &s.range[i]);
         emit_row(&x->emitter, row);
     }
-    if (status == EXIT_GOOD) emit_summary(&x->emitter, sweep_lines, &s);
-    sweep_clear(&s);
+    if (status == EXIT_GOOD) emit_summary(&x->emitter, row_sweep_lines, &s);
+    row_sweep_clear(&s);
     return status;
 }
 
