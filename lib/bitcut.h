@@ -1651,15 +1651,16 @@ struct bitcut_predict_options {
     int library_threads; /* threads of the library; 0: 1                               */
 };
 
-/* The most computations that the outputs of one call have. */
-enum { BITCUT_PREDICTED_MAX = 4 };
+/* The most computations that the outputs of one call have, and the characters of a sentence
+   on one, with the final 0. */
+enum { BITCUT_PREDICTED_MAX = 4, BITCUT_PREDICTED_TEXT_MAX = 480 };
 
 /* One computation of a prediction. */
 struct bitcut_predicted {
     size_t size;                /* sizeof this struct in the library                   */
     size_t outputs;             /* number of outputs that are computed so              */
     char gemm[BITCUT_GEMM_MAX]; /* how, as bitcut_gemm_read() takes it                 */
-    char text[BITCUT_TEXT_MAX]; /* its order of k, as a sentence                       */
+    char text[BITCUT_PREDICTED_TEXT_MAX]; /* its order of k, as a sentence             */
 };
 
 /* What a library will compute. */

@@ -5,7 +5,7 @@
 #include "analysis/fit/fit_fields.h"
 #include "analysis/identify/result_pair.h"
 #include "analysis/identify/statistic_search.h"
-#include "analysis/predict/sweep.h"
+#include "analysis/predict/row_sweep.h"
 #include "analysis/sampling/advise.h"
 #include "analysis/sampling/checked_result.h"
 #include "analysis/sampling/judged.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut predict: what a library will compute for a GEMM, before it runs. */
-#include "analysis/cli/command.h"
+#include "analysis/cli/library_option.h"
 #include "analysis/cli/row_value.h"
-#include "analysis/predict/sweep.h"
+#include "analysis/predict/row_sweep.h"
 #include "lib/gemm/plan.h"
 #include "lib/io/json_record.h"
 #include "lib/number/fma.h"
@@ -11,69 +11,30 @@
 #include <string.h>
 
 struct predict_options {
-    const char *library, *chip, *types, *layout, *sweep;
+    struct library_options library;
+    const char *sweep;
     size_t m, n, k;
     uint32_t alpha, beta;
-    int library_threads;
     bool verbose;
 };
 
-static const struct predict_options defaults = { .types = "f32",
-                                                 .layout = "NN",
-                                                 .alpha = F32_ONE,
-                                                 .library_threads = 1 };
+static const struct predict_options defaults = { .alpha = F32_ONE };
 
 static const struct option_row options[] = {
-    { "library", "the library (bitcut list libraries)",
-      OPTION(predict, library, TEXT, "L") },
-    { "chip", "the chip for which it has kernels (bitcut list libraries)",
-      OPTION(predict, chip, TEXT, "C") },
+    LIBRARY_OPTIONS(predict),
     { "m", "rows of A and D", OPTION(predict, m, COUNT, "M") },
     { "n", "columns of B and D", OPTION(predict, n, COUNT, "N") },
     { "k", "columns of A, rows of B", OPTION(predict, k, COUNT, "K") },
-    { "types", "types of the call (bitcut list libraries; default f32)",
-      OPTION(predict, types, TEXT, "T") },
-    { "layout",
-      "NN, NT, TN or TT: T if A, or B, is stored transposed; all are row-major (default NN)",
-      OPTION(predict, layout, TEXT, "L") },
     { "alpha", "factor of A B (default 1)", OPTION(predict, alpha, F32, "X") },
     { "beta", "factor of C (default 0)", OPTION(predict, beta, F32, "X") },
     { "sweep",
       "a range m=FIRST..LAST instead of -m: for which m the computation of a row changes",
       OPTION(predict, sweep, TEXT, "RANGE") },
-    { "library-threads", "threads of the library (default 1)",
-      OPTION(predict, library_threads, INT, "N") },
     VERBOSE_OPTION(predict),
     { 0 }
 };
 
 /* --- the call --------------------------------------------------------------------- */
-
-static int take_layout(struct bitcut_gemm *g, const char *layout)
-{
-    struct bitcut_matrix *const side[] = { &g->a, &g->b };
-    bool valid = strlen(layout) == 2;
-    for (int i = 0; i < 2 && valid; i++) {
-        valid = layout[i] == 'N' || layout[i] == 'T';
-        if (layout[i] == 'T') side[i]->layout = BITCUT_COLUMN_MAJOR;
-    }
-    return valid ? EXIT_GOOD : complain("--layout", "must be NN, NT, TN or TT");
-}
-
-/* The formats of a library's types with a name; the first of several libraries. */
-static int take_types(struct bitcut_gemm *g, const struct predict_options *o)
-{
-    const struct library *const l = table_find(TABLE(libraries), o->library);
-    if (!l) return fail_unknown("--library", o->library, TABLE(libraries));
-    const struct library_types *const t =
-        table_find((struct table){ l->types, sizeof *l->types }, o->types);
-    if (!t)
-        return fail_unknown("--types", o->types,
-                            (struct table){ l->types, sizeof *l->types });
-    g->a.format = g->b.format = &formats[t->operands];
-    g->d.format = &formats[t->result];
-    return EXIT_GOOD;
-}
 
 /* A range of m, such as m=1..512. */
 static int take_sweep(size_t range[2], const char *text)
@@ -96,15 +57,12 @@ static int take_sizes(struct bitcut_gemm *g, const struct predict_options *o)
     return EXIT_GOOD;
 }
 
-static int take(struct bitcut_gemm *g, const struct predict_options *o)
+static int take(struct prediction *p, struct bitcut_gemm *g, const struct predict_options *o)
 {
-    if (!o->library) return complain("--library", "is required (bitcut list libraries)");
-    if (!o->chip) return complain("--chip", "is required (bitcut list libraries)");
     *g = gemm_of(NULL, NULL);
     g->alpha = o->alpha;
     g->beta = o->beta;
-    int status = take_types(g, o);
-    if (status == EXIT_GOOD) status = take_layout(g, o->layout);
+    const int status = library_choose(p, g, &o->library);
     return status == EXIT_GOOD ? take_sizes(g, o) : status;
 }
 
@@ -130,12 +88,12 @@ static int predict_range(struct context *x, const struct bitcut_gemm *g,
                          const struct prediction *p)
 {
     const struct predict_options *const o = x->own;
-    struct sweep s = { .ranges = 0 };
+    struct row_sweep s = { .ranges = 0 };
     size_t range[2];
     struct fault f;
     int status = take_sweep(range, o->sweep);
     if (status == EXIT_GOOD &&
-        sweep_find(&s, p, g, range[0], range[1], x->seed, &x->progress, &f) != BITCUT_OK)
+        row_sweep_find(&s, p, g, range[0], range[1], x->seed, &x->progress, &f) != BITCUT_OK)
         status = fail("predict", &f);
     x->emitter.columns = columns;
     x->emitter.table = true;
@@ -144,25 +102,18 @@ static int predict_range(struct context *x, const struct bitcut_gemm *g,
         record_json(row, sweep_range_fields, &s.range[i]);
         emit_row(&x->emitter, row);
     }
-    if (status == EXIT_GOOD) emit_summary(&x->emitter, sweep_lines, &s);
-    sweep_clear(&s);
+    if (status == EXIT_GOOD) emit_summary(&x->emitter, row_sweep_lines, &s);
+    row_sweep_clear(&s);
     return status;
 }
 
 static int run(struct context *x)
 {
     const struct predict_options *const o = x->own;
-    const struct bitcut_predict_options how = { .library = o->library,
-                                                .chip = o->chip,
-                                                .types = o->types,
-                                                .library_threads = o->library_threads };
     struct prediction p = { .parts = 0 };
     struct bitcut_gemm g;
-    struct fault f;
     x->emitter.verbose = o->verbose;
-    int status = take(&g, o);
-    if (status == EXIT_GOOD && predict_choose(&p, &g, &how, &f) != BITCUT_OK)
-        status = fail_about("--library", &f);
+    int status = take(&p, &g, o);
     if (status == EXIT_GOOD)
         status = o->sweep ? predict_range(x, &g, &p) : predict_one(x, &g, &p);
     prediction_clear(&p);

@@ -7,7 +7,6 @@
 
 #include "emu/gemm.h"
 #include "lib/base/size.h"
-#include "lib/number/fma.h"
 
 /* A configuration. */
 struct configuration {
@@ -74,8 +73,8 @@ enum bitcut_status blis_predict(struct prediction *x, struct fault *f)
     const struct configuration *const c = x->chip->kernels;
     const struct bitcut_gemm *const g = &x->call;
     struct bitcut_order order = { .lanes = 0 };
-    if (g->alpha != F32_ONE || g->beta << 1)
-        return refuse(f, "alpha other than 1 and beta other than 0 are not predicted");
+    const enum bitcut_status status = prediction_check_product(x, f);
+    if (status != BITCUT_OK) return status;
     if (g->m == 1 || g->n == 1) {
         if (c->fused_vectors) return predict_vector(x, f);
         return refuse(f, "products by a vector are not predicted for this configuration");

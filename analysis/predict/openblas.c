@@ -12,7 +12,6 @@
 
 #include "emu/gemm.h"
 #include "lib/base/size.h"
-#include "lib/number/fma.h"
 
 /* A call in rows and columns of D'. */
 struct call {
@@ -299,16 +298,15 @@ static struct call call_of(struct prediction *x)
 enum bitcut_status openblas_predict(struct prediction *x, struct fault *f)
 {
     struct call c = call_of(x);
-    if (x->call.alpha != F32_ONE || x->call.beta << 1)
-        return fault_set(f, BITCUT_UNSUPPORTED,
-                         "alpha other than 1 and beta other than 0 are not predicted");
+    enum bitcut_status status = prediction_check_product(x, f);
+    if (status != BITCUT_OK) return status;
     if (x->threads > THREADS_MAX)
         return fault_set(f, BITCUT_UNSUPPORTED, "more than %d threads are not predicted",
                          THREADS_MAX);
     if (c.core->is_small && c.core->is_small(&c)) return c.core->small(&c, f);
     share_threads(&c, (size_t)x->threads);
     const int one = in_panels(&c, (struct bitcut_order){ .lanes = 0 });
-    const enum bitcut_status status = add(&c, (struct block){ 0, c.m, 0, c.n }, one, f);
+    status = add(&c, (struct block){ 0, c.m, 0, c.n }, one, f);
     if (status != BITCUT_OK || !c.core->kernel) return status;
     return is_shared(&c) ? add_threads(&c, f) : add_blocks(&c, f);
 }

@@ -65,9 +65,8 @@ enum bitcut_status predict_find(struct prediction *x, const struct bitcut_gemm *
 
 /* --- D ---------------------------------------------------------------------------- */
 
-/* The GEMM of a caller, computed as the prediction says. */
-static struct bitcut_gemm gemm_of_computation(const struct prediction *x, size_t i,
-                                              const struct bitcut_gemm *g)
+struct bitcut_gemm predict_gemm(const struct prediction *x, size_t i,
+                                const struct bitcut_gemm *g)
 {
     struct bitcut_gemm to = x->computation[i];
     to.m = g->m, to.n = g->n, to.k = g->k;
@@ -109,7 +108,7 @@ static enum bitcut_status compute_several(const struct prediction *x,
         d && row ? BITCUT_OK : fault_set(&f, BITCUT_NO_MEMORY, "not enough memory");
     fault_write(why, status, &f);
     for (size_t i = 0; i < x->computations && status == BITCUT_OK; i++) {
-        struct bitcut_gemm one = gemm_of_computation(x, i, g);
+        struct bitcut_gemm one = predict_gemm(x, i, g);
         one.d = (struct bitcut_matrix){ .to = d, .format = g->d.format };
         status = bitcut_gemm(NULL, &one, threads, why);
         if (status == BITCUT_OK) copy_outputs(x, i, g, d, row);
@@ -123,7 +122,7 @@ enum bitcut_status predict_compute(const struct prediction *x, const struct bitc
                                    int threads, char *why)
 {
     if (x->computations > 1) return compute_several(x, g, threads, why);
-    const struct bitcut_gemm one = gemm_of_computation(x, 0, g);
+    const struct bitcut_gemm one = predict_gemm(x, 0, g);
     return bitcut_gemm(NULL, &one, threads, why);
 }
 

@@ -9,6 +9,9 @@
 extern const struct record_field predict_fields[], predicted_fields[];
 extern const struct record_line predict_lines[];
 
+/* What computes which outputs, as a sentence. */
+void predict_describe(char *text, size_t size, const void *prediction);
+
 /* Find a library, its chip and its types for the formats of a GEMM.  A fault names the
    option that is wrong. */
 enum bitcut_status predict_choose(struct prediction *x, const struct bitcut_gemm *g,
@@ -19,6 +22,11 @@ enum bitcut_status predict_choose(struct prediction *x, const struct bitcut_gemm
    clears *x also after a failure. */
 enum bitcut_status predict_find(struct prediction *x, const struct bitcut_gemm *g,
                                 struct fault *f);
+
+/* A caller's GEMM by computation i of its prediction: the sizes, the matrices, alpha, beta and
+   the bias of g, and the rest of the computation. */
+struct bitcut_gemm predict_gemm(const struct prediction *x, size_t i,
+                                const struct bitcut_gemm *g);
 
 /* Compute D of g by a prediction of it. */
 enum bitcut_status predict_compute(const struct prediction *x, const struct bitcut_gemm *g,

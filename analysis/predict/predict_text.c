@@ -2,6 +2,7 @@
 /* A prediction as keys and as sentences. */
 #include "analysis/predict/predict.h"
 
+#include "emu/unit.h"
 #include "lib/base/text.h"
 #include "lib/gemm/recipe.h"
 
@@ -45,32 +46,42 @@ const struct record_field predict_fields[] = {
 
 /* --- sentences -------------------------------------------------------------------- */
 
-static void describe_computation(char *text, size_t size, const struct prediction *x,
-                                 size_t i)
+/* Whether all computations have the recipe and the unit of the first one. */
+static bool is_one_arithmetic(const struct prediction *x)
 {
-    const struct bitcut_predicted *const p = &x->answer.computation[i];
-    text_add(text, size, "%s on %s, %s", x->computation[i].recipe->name,
-             bitcut_unit_name(x->computation[i].unit), p->text);
+    bool same = true;
+    for (size_t i = 1; i < x->computations; i++)
+        same &= x->computation[i].recipe == x->computation->recipe &&
+                x->computation[i].unit == x->computation->unit;
+    return same;
+}
+
+static void add_arithmetic(char *text, size_t size, const struct bitcut_gemm *g)
+{
+    text_add(text, size, "%s on %s", g->recipe->name, g->unit->name);
 }
 
 static void describe_verdict(char *text, size_t size, const void *answer)
 {
     const struct prediction *const x = answer;
-    text_add(text, size, "%s on %s computes ", x->library->name, x->chip->name);
-    describe_computation(text, size, x, 0);
-    if (x->computations == 1) text_add(text, size, ": all %zu outputs", x->call.m * x->call.n);
-    else
-        text_add(text, size, ": %zu of %zu outputs", x->answer.computation[0].outputs,
-                 x->call.m * x->call.n);
+    text_add(text, size, "%s on %s computes D by ", x->library->name, x->chip->name);
+    if (is_one_arithmetic(x)) add_arithmetic(text, size, x->computation);
+    else text_add(text, size, "%zu computations", x->computations);
+    if (is_one_arithmetic(x) && x->computations > 1)
+        text_add(text, size, " in %zu orders of k", x->computations);
 }
 
-static void describe_others(char *text, size_t size, const void *answer)
+/* The order of each computation, with the number of its outputs. */
+static void describe_orders(char *text, size_t size, const void *answer)
 {
     const struct prediction *const x = answer;
-    for (size_t i = 1; i < x->computations; i++) {
-        if (i > 1) text_add(text, size, "; ");
-        describe_computation(text, size, x, i);
-        text_add(text, size, ": %zu outputs", x->answer.computation[i].outputs);
+    for (size_t i = 0; i < x->computations; i++) {
+        const struct bitcut_predicted *const p = &x->answer.computation[i];
+        if (x->computations > 1)
+            text_add(text, size, "%s%zu of %zu outputs: ", i ? ". " : "", p->outputs,
+                     x->call.m * x->call.n);
+        if (!is_one_arithmetic(x)) add_arithmetic(text, size, &x->computation[i]);
+        text_add(text, size, "%s%s", is_one_arithmetic(x) ? "" : ", ", p->text);
     }
 }
 
@@ -81,9 +92,16 @@ static void describe_options(char *text, size_t size, const void *answer)
         text_add(text, size, "%s%s", i ? "; " : "", x->answer.computation[i].gemm);
 }
 
+void predict_describe(char *text, size_t size, const void *prediction)
+{
+    describe_verdict(text, size, prediction);
+    text_add(text, size, "; ");
+    describe_orders(text, size, prediction);
+}
+
 const struct record_line predict_lines[] = {
     { LABEL_VERDICT, describe_verdict, RECORD_ALWAYS, NULL },
-    { "other outputs", describe_others, RECORD_ALWAYS, NULL },
+    { "sum over k", describe_orders, RECORD_ALWAYS, NULL },
     { "configuration", describe_options, RECORD_ALWAYS, NULL },
     { 0 }
 };

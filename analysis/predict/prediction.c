@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/predict/prediction.h"
+#include "analysis/predict/library.h"
 
 #include "analysis/order/order_sentence.h"
 #include "emu/gemm_text.h"
 #include "lib/base/size.h"
 #include "lib/base/text.h"
+#include "lib/gemm/epilogue.h"
+#include "lib/number/fma.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -109,6 +111,16 @@ enum bitcut_status prediction_finish(struct prediction *x, struct fault *f)
     for (size_t i = 0; i < x->computations; i++)
         state(&x->answer.computation[i], x, i, outputs[i]);
     return BITCUT_OK;
+}
+
+enum bitcut_status prediction_check_product(const struct prediction *x, struct fault *f)
+{
+    if (x->call.alpha == F32_ONE && !(x->call.beta << 1) && !gemm_is_extended(&x->call))
+        return BITCUT_OK;
+    return fault_set(f, BITCUT_UNSUPPORTED,
+                     "alpha other than 1, beta other than 0, a bias and steps are not "
+                     "predicted for %s",
+                     x->library->name);
 }
 
 void prediction_clear(struct prediction *x)

@@ -44,6 +44,10 @@ enum bitcut_status prediction_finish(struct prediction *x, struct fault *f);
    may differ. */
 size_t prediction_row(unsigned char *computation, const struct prediction *x, size_t row);
 
+/* For rules that cover D = A B alone: BITCUT_UNSUPPORTED if the call has an alpha, a beta, a
+   bias or steps. */
+enum bitcut_status prediction_check_product(const struct prediction *x, struct fault *f);
+
 void prediction_clear(struct prediction *x);
 
 #endif

@@ -4,6 +4,7 @@
 
        cc -O2 -o shapes shapes.c -ldl -lm
        shapes LIBRARY FIRST LAST [THREADS]
+       shapes LIBRARY version
 
    LIBRARY is a shared library, as dlopen() takes it.  Shape i of FIRST to LAST is a function
    of i alone: m and n are 1 to 2048 and k is 1 to 8192, log-uniform, drawn again while m n k
@@ -67,9 +68,15 @@ static uint64_t digest(const float *d, size_t count)
     return sum;
 }
 
-static void *find(void *library, const char *name)
+/* What the library says of its version. */
+static void print_version(void *library)
 {
-    return library ? dlsym(library, name) : NULL;
+    static const char *const names[] = { "openblas_get_config", "bli_info_get_version_str" };
+    for (int i = 0; i < 2; i++) {
+        char *(*version)(void);
+        *(void **)&version = dlsym(library, names[i]);
+        if (version) puts(version());
+    }
 }
 
 static void run(sgemm_function *call, int shape)
@@ -100,11 +107,17 @@ int main(int count, char **word)
 {
     sgemm_function *call;
     void (*threads)(int);
-    if (count < 4 || count > 5) fail("usage", "shapes LIBRARY FIRST LAST [THREADS]");
+    const int wants_version = count == 3 && !strcmp(word[2], "version");
+    if (!wants_version && (count < 4 || count > 5))
+        fail("usage", "shapes LIBRARY FIRST LAST [THREADS]");
     void *const library = dlopen(word[1], RTLD_NOW);
     if (!library) fail(word[1], dlerror());
-    *(void **)&call = find(library, "sgemm_");
-    *(void **)&threads = find(library, "openblas_set_num_threads");
+    if (wants_version) {
+        print_version(library);
+        return 0;
+    }
+    *(void **)&call = dlsym(library, "sgemm_");
+    *(void **)&threads = dlsym(library, "openblas_set_num_threads");
     if (!call) fail(word[1], "has no sgemm_");
     if (count > 4 && threads) threads(atoi(word[4]));
     for (int i = atoi(word[2]); i <= atoi(word[3]); i++) run(call, i);

@@ -13,9 +13,9 @@ import warnings
 from typing import Any
 
 from ._arrays import Array
-from ._calls import (Advice, Budget, Explanation, Finding, Fit, Gemm, Metrics, Parts, Quantized, ResultPair,
-                     Retention, Tolerances, Verification, advise, bound, budget, convert, exact, explain,
-                     explain_pair, fit, gemm, judge, mma, quantize, retention, split, tolerance, verify, workspace)
+from ._calls import (Advice, Budget, Explanation, Finding, Fit, Gemm, Metrics, Parts, Predicted, Prediction, Quantized,
+                     ResultPair, Retention, Tolerances, Verification, advise, bound, budget, convert, exact, explain,
+                     explain_pair, fit, gemm, judge, mma, predict, predict_gemm, quantize, retention, split, tolerance, verify, workspace)
 from ._device import devices
 from ._library import (BadArgument, BadFile, BadType, Error, NoMemory, NotFound, Unsupported,
                        __version__, path as library)
@@ -47,8 +47,8 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Emulation",
-           "Error", "Explanation", "Finding", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Parts", "Quantized",
+           "Error", "Explanation", "Finding", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Parts", "Predicted", "Prediction", "Quantized",
            "ResultPair", "Retention", "Table", "Tolerances", "Unsupported", "Verification", "advise", "bound", "budget", "convert",
-           "devices", "emulate", "exact", "explain", "explain_pair", "fit", "gemm", "judge", "library", "mma", "quantize", "retention",
+           "devices", "emulate", "exact", "explain", "explain_pair", "fit", "gemm", "judge", "library", "mma", "predict", "predict_gemm", "quantize", "retention",
            "split", "table", "tables", "tolerance", "verify", "workspace",
            *sorted(_tables_of_library)]

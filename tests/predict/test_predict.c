@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Predictions of libraries: D of recorded shapes to the bit, the parts of a prediction, and
    refusals. */
-#include "analysis/predict/predict.h"
-#include "lib/base/size.h"
-#include "lib/gemm/plan.h"
+#include "analysis/predict/row_sweep.h"
 #include "lib/number/fma.h"
 #include "tests/test.h"
 
@@ -148,4 +146,243 @@ START_TEST(recorded_shapes)
 }
 END_TEST
 
-TEST_MAIN("predict", recorded_shapes)
+/* --- installed libraries ---------------------------------------------------------- */
+
+/* A library of this machine, and the environment that selects a chip. */
+static const struct installed {
+    const char *file, *version, *environment, *library, *chip;
+    int threads;
+    bool wide; /* whether the chip has AVX-512 */
+} installed[] = {
+    { "libopenblas.so.0", "OpenBLAS 0.3.21 ", "OPENBLAS_CORETYPE=Haswell", "openblas-0.3.21",
+      "haswell", 1, false },
+    { "libopenblas.so.0", "OpenBLAS 0.3.21 ", "OPENBLAS_CORETYPE=Zen", "openblas-0.3.21", "zen",
+      3, false },
+    { "libopenblas.so.0", "OpenBLAS 0.3.21 ", "OPENBLAS_CORETYPE=Sandybridge",
+      "openblas-0.3.21", "sandybridge", 2, false },
+    { "libopenblas.so.0", "OpenBLAS 0.3.21 ", "OPENBLAS_CORETYPE=SkylakeX", "openblas-0.3.21",
+      "skylakex", 1, true },
+    { "libopenblas.so.0", "OpenBLAS 0.3.21 ", "OPENBLAS_CORETYPE=Cooperlake",
+      "openblas-0.3.21", "cooperlake", 2, true },
+    { "libblis.so.4", "0.9.0", "BLIS_ARCH_TYPE=4", "blis-0.9.0", "sandybridge", 1, false },
+    { "libblis.so.4", "0.9.0", "BLIS_ARCH_TYPE=0", "blis-0.9.0", "skx", 1, true },
+};
+
+/* Whether this processor runs code for a chip. */
+static bool has_instructions(bool wide)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    return wide ? __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512dq")
+                : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return wide && !wide;
+#endif
+}
+
+/* Start the recorder of data/libraries/shapes.c. */
+static FILE *start(const struct installed *x, const char *words)
+{
+    char line[400];
+    snprintf(line, sizeof line, "%s tests/libraries/shapes %s %s 2> /dev/null", x->environment,
+             x->file, words);
+    FILE *const f = popen(line, "r");
+    ck_assert(f != NULL);
+    return f;
+}
+
+static bool is_installed(const struct installed *x)
+{
+    char line[400] = "";
+    if (!has_instructions(x->wide)) return false;
+    FILE *const f = start(x, "version");
+    if (!fgets(line, sizeof line, f)) line[0] = 0;
+    pclose(f);
+    return !strncmp(line, x->version, strlen(x->version));
+}
+
+/* Shapes that no file has, of the library that runs now. */
+static void compare_installed(const struct installed *x, int number)
+{
+    const struct recorded r = { x->chip, x->library, x->chip, x->threads, 0 };
+    const int first = 1000 * (1 + (int)(test_seed() % 1000)) + 100 * number,
+              count = test_cases(40, 100);
+    struct shape s;
+    char words[80];
+    int lines = 0, refused = 0;
+    if (!is_installed(x)) {
+        printf("# %s for %s is not installed here\n", x->library, x->chip);
+        return;
+    }
+    snprintf(words, sizeof words, "%d %d %d", first, first + count - 1, x->threads);
+    FILE *const f = start(x, words);
+    while (fscanf(f, "%d %2s %zu %zu %zu %" SCNx64, &s.number, s.layout, &s.m, &s.n, &s.k,
+                  &s.digest) == 6)
+        refused += is_refused(&r, &s), lines++;
+    pclose(f);
+    ck_assert_int_eq(lines, count);
+    ck_assert_int_lt(refused, count);
+    printf("# %s for %s, run now: %d of %d refused\n", x->library, x->chip, refused, lines);
+}
+
+START_TEST(installed_libraries)
+{
+    for (size_t i = 0; i < sizeof installed / sizeof *installed; i++)
+        compare_installed(&installed[i], (int)i);
+}
+END_TEST
+
+/* --- the answer ------------------------------------------------------------------- */
+
+static const struct bitcut_predict_options haswell = { .size = sizeof haswell,
+                                                       .library = "openblas-0.3.21",
+                                                       .chip = "haswell" };
+
+static struct bitcut_gemm gemm_of_sizes(size_t m, size_t n, size_t k)
+{
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
+    g.m = m, g.n = n, g.k = k;
+    return g;
+}
+
+/* D by columns is computed as the transpose of D by rows, with B for A. */
+START_TEST(layouts_of_d)
+{
+    uint64_t state = test_seed();
+    for (int i = 0; i < test_cases(200, 2000); i++) {
+        const size_t m = (size_t)test_between(&state, 1, 90),
+                     n = (size_t)test_between(&state, 1, 90),
+                     k = (size_t)test_between(&state, 1, 900);
+        struct bitcut_gemm rows = gemm_of_sizes(m, n, k), cols = gemm_of_sizes(n, m, k);
+        struct bitcut_prediction p = { .size = sizeof p }, q = { .size = sizeof q };
+        rows.a.layout = (enum bitcut_layout)test_between(&state, 0, 1);
+        rows.b.layout = (enum bitcut_layout)test_between(&state, 0, 1);
+        cols.d.layout = BITCUT_COLUMN_MAJOR;
+        cols.a.layout = (enum bitcut_layout)(1 - (int)rows.b.layout);
+        cols.b.layout = (enum bitcut_layout)(1 - (int)rows.a.layout);
+        struct bitcut_predict_options o = haswell;
+        o.chip = i % 2 ? "haswell" : "skylakex";
+        ck_assert_int_eq(bitcut_predict(&p, &rows, &o, NULL), BITCUT_OK);
+        ck_assert_int_eq(bitcut_predict(&q, &cols, &o, NULL), BITCUT_OK);
+        ck_assert_uint_eq(p.computations, q.computations);
+        for (size_t c = 0; c < p.computations; c++) {
+            ck_assert_str_eq(p.computation[c].gemm, q.computation[c].gemm);
+            ck_assert_uint_eq(p.computation[c].outputs, q.computation[c].outputs);
+        }
+    }
+}
+END_TEST
+
+/* The outputs of the computations are all outputs, and each has some. */
+START_TEST(outputs_of_computations)
+{
+    for (size_t m = 1; m < 60; m++) {
+        const struct bitcut_gemm g = gemm_of_sizes(m, 67, 40);
+        struct bitcut_prediction p = { .size = sizeof p };
+        size_t outputs = 0;
+        ck_assert_int_eq(bitcut_predict(&p, &g, &haswell, NULL), BITCUT_OK);
+        for (size_t i = 0; i < p.computations; i++) {
+            struct bitcut_gemm read;
+            ck_assert_uint_gt(p.computation[i].outputs, 0);
+            outputs += p.computation[i].outputs;
+            bitcut_gemm_init(&read, sizeof read);
+            ck_assert_int_eq(bitcut_gemm_read(&read, p.computation[i].gemm, NULL), BITCUT_OK);
+        }
+        ck_assert_uint_eq(outputs, m * 67);
+    }
+}
+END_TEST
+
+/* Each with one thing that is not predicted, or not known. */
+START_TEST(refusals)
+{
+    struct bitcut_prediction p = { .size = sizeof p };
+    struct bitcut_gemm g = gemm_of_sizes(5, 6, 7);
+    struct bitcut_predict_options o = haswell;
+    char why[BITCUT_TEXT_MAX];
+    const struct bitcut_gemm good = g;
+#define REFUSED(status, change)                                                          \
+    do {                                                                                 \
+        g = good, o = haswell;                                                           \
+        change;                                                                          \
+        ck_assert_int_eq(bitcut_predict(&p, &g, &o, why), status);                       \
+        ck_assert_int_eq(bitcut_predict_gemm(&g, &o, 1, why), status);                   \
+        ck_assert(*why);                                                                 \
+    } while (0)
+    ck_assert_int_eq(bitcut_predict(&p, &g, &o, why), BITCUT_OK);
+    REFUSED(BITCUT_UNSUPPORTED, g.alpha = 0x40000000);
+    REFUSED(BITCUT_UNSUPPORTED, g.beta = F32_ONE);
+    REFUSED(BITCUT_UNSUPPORTED, g.count = 2);
+    REFUSED(BITCUT_UNSUPPORTED, g.k = 0);
+    REFUSED(BITCUT_UNSUPPORTED, g.zero_a = 1);
+    REFUSED(BITCUT_UNSUPPORTED, g.sparsity = BITCUT_SPARSE_A);
+    REFUSED(BITCUT_UNSUPPORTED, g.epilogue[0] = BITCUT_STEP_RELU);
+    REFUSED(BITCUT_UNSUPPORTED, g.bias.at = why);
+    REFUSED(BITCUT_UNSUPPORTED, o.library_threads = 1000);
+    REFUSED(BITCUT_BAD_ARGUMENT, o.library_threads = -1);
+    REFUSED(BITCUT_BAD_ARGUMENT, o.library = "openblas");
+    REFUSED(BITCUT_BAD_ARGUMENT, o.library = NULL);
+    REFUSED(BITCUT_BAD_ARGUMENT, o.chip = NULL);
+    REFUSED(BITCUT_BAD_ARGUMENT, o.chip = "skx");
+    REFUSED(BITCUT_BAD_ARGUMENT, o.types = "bf16");
+    REFUSED(BITCUT_BAD_ARGUMENT, o.size--);
+    REFUSED(BITCUT_BAD_ARGUMENT, g.a.format = bitcut_format_find("bf16"));
+    REFUSED(BITCUT_BAD_ARGUMENT, g.d.format = bitcut_format_find("bf16"));
+    REFUSED(BITCUT_BAD_ARGUMENT, g.size = 3);
+#undef REFUSED
+    ck_assert_int_eq(bitcut_predict(NULL, &good, &haswell, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_predict(&p, &good, NULL, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_predict(&p, NULL, &haswell, why), BITCUT_BAD_ARGUMENT);
+    p.size--;
+    ck_assert_int_eq(bitcut_predict(&p, &good, &haswell, why), BITCUT_BAD_ARGUMENT);
+}
+END_TEST
+
+/* --- sweeps ----------------------------------------------------------------------- */
+
+/* What the library computes for each m of a sweep, by bits: D of m rows begins with D of one
+   row less exactly where no change is reported. */
+START_TEST(changes_of_rows)
+{
+    enum { M = 40, N = 64, K = 90 };
+    uint64_t state = test_seed();
+    uint32_t *const a = draw_matrix(&state, M * K), *const b = draw_matrix(&state, K * N),
+                   *d[2] = { malloc(M * N * 4), malloc(M * N * 4) };
+    static const char *const chip[] = { "haswell", "skylakex", "sandybridge" };
+    for (int c = 0; c < 3; c++) {
+        struct bitcut_predict_options o = haswell;
+        struct prediction chosen = { .parts = 0 };
+        struct row_sweep s;
+        struct fault f;
+        size_t range = 0;
+        o.chip = chip[c];
+        struct bitcut_gemm g = gemm_of_sizes(0, N, K);
+        g.b.layout = BITCUT_COLUMN_MAJOR;
+        ck_assert_int_eq(predict_choose(&chosen, &g, &o, &f), BITCUT_OK);
+        ck_assert_int_eq(row_sweep_find(&s, &chosen, &g, 1, M, 1, NULL, &f), BITCUT_OK);
+        g.a.at = a, g.b.at = b;
+        for (g.m = 1; g.m <= M; g.m++) {
+            g.d.to = d[g.m % 2];
+            ck_assert_int_eq(bitcut_predict_gemm(&g, &o, 1, NULL), BITCUT_OK);
+            if (g.m > s.range[range].last) range++;
+            const bool begins = g.m == s.range[range].first && g.m > 1;
+            if (g.m > 1)
+                ck_assert_int_eq(memcmp(d[0], d[1], 4 * N * (g.m - 1)) != 0, begins);
+            if (begins) ck_assert_uint_gt(s.range[range].outputs, 0);
+            if (begins) ck_assert(s.range[range].difference > 0.01);
+        }
+        ck_assert_uint_eq(range + 1, s.ranges);
+        ck_assert_int_eq(s.ranges > 1, c < 2);
+        row_sweep_clear(&s);
+    }
+    free(a);
+    free(b);
+    free(d[0]);
+    free(d[1]);
+}
+END_TEST
+
+TEST_MAIN("predict", recorded_shapes, installed_libraries, layouts_of_d,
+          outputs_of_computations, refusals, changes_of_rows)

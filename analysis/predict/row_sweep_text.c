@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A sweep as keys and as sentences. */
-#include "analysis/predict/sweep.h"
+#include "analysis/predict/row_sweep.h"
 
 #include "emu/gemm_text.h"
 #include "lib/base/text.h"
@@ -75,7 +75,7 @@ const struct record_field sweep_range_fields[] = {
 
 /* --- sentences -------------------------------------------------------------------- */
 
-static size_t count_refused(const struct sweep *x)
+static size_t count_refused(const struct row_sweep *x)
 {
     size_t count = 0;
     for (size_t i = 0; i < x->ranges; i++)
@@ -83,7 +83,7 @@ static size_t count_refused(const struct sweep *x)
     return count;
 }
 
-static size_t count_changes(const struct sweep *x)
+static size_t count_changes(const struct row_sweep *x)
 {
     size_t count = 0;
     for (size_t i = 0; i < x->ranges; i++) count += x->range[i].outputs > 0;
@@ -91,7 +91,7 @@ static size_t count_changes(const struct sweep *x)
 }
 
 /* The m of the first changes. */
-static void add_changes(char *text, size_t size, const struct sweep *x)
+static void add_changes(char *text, size_t size, const struct row_sweep *x)
 {
     enum { SHOWN = 8 };
     size_t shown = 0;
@@ -103,7 +103,7 @@ static void add_changes(char *text, size_t size, const struct sweep *x)
 
 static void describe_verdict(char *text, size_t size, const void *answer)
 {
-    const struct sweep *const x = answer;
+    const struct row_sweep *const x = answer;
     const size_t changes = count_changes(x), refused = count_refused(x);
     const char *const library = x->chosen->library->name, *const chip = x->chosen->chip->name;
     if (refused == x->last - x->first + 1)
@@ -126,7 +126,7 @@ static void describe_verdict(char *text, size_t size, const void *answer)
 
 static void describe_largest(char *text, size_t size, const void *answer)
 {
-    const struct sweep *const x = answer;
+    const struct row_sweep *const x = answer;
     double largest = NAN;
     size_t at = 0;
     for (size_t i = 0; i < x->ranges; i++)
@@ -139,7 +139,7 @@ static void describe_largest(char *text, size_t size, const void *answer)
                  largest, at);
 }
 
-const struct record_line sweep_lines[] = {
+const struct record_line row_sweep_lines[] = {
     { LABEL_VERDICT, describe_verdict, RECORD_ALWAYS, NULL },
     { LABEL_TYPICAL, describe_largest, RECORD_ALWAYS, NULL },
     { 0 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/predict/sweep.h"
+#include "analysis/predict/row_sweep.h"
 
 #include "emu/gemm_text.h"
 #include "lib/base/size.h"
@@ -13,7 +13,7 @@
 /* --- computations ----------------------------------------------------------------- */
 
 /* The position of a computation in the sweep, which is added if it is new. */
-static int position_of(struct sweep *x, const struct bitcut_gemm *g)
+static int position_of(struct row_sweep *x, const struct bitcut_gemm *g)
 {
     char line[CONFIGURATION_LINE_MAX], other[CONFIGURATION_LINE_MAX];
     configuration_line_write(line, g);
@@ -33,7 +33,7 @@ struct step {
     char refused[BITCUT_TEXT_MAX]; /* or "" */
 };
 
-static enum bitcut_status step_make(struct step *s, struct sweep *x, size_t m,
+static enum bitcut_status step_make(struct step *s, struct row_sweep *x, size_t m,
                                     struct fault *f)
 {
     struct bitcut_gemm g = x->call;
@@ -146,7 +146,7 @@ static enum bitcut_status difference_of(double *to, const struct sample *s,
 }
 
 /* The difference that most of the changed outputs have. */
-static enum bitcut_status typical_difference(double *to, const struct sweep *x,
+static enum bitcut_status typical_difference(double *to, const struct row_sweep *x,
                                              const struct changes *c,
                                              const struct sample *s, struct fault *f)
 {
@@ -160,7 +160,7 @@ static enum bitcut_status typical_difference(double *to, const struct sweep *x,
 
 /* --- ranges ----------------------------------------------------------------------- */
 
-static enum bitcut_status add_range(struct sweep *x, const struct step *s, size_t m,
+static enum bitcut_status add_range(struct row_sweep *x, const struct step *s, size_t m,
                                     struct fault *f)
 {
     if (x->ranges == x->room) {
@@ -194,7 +194,7 @@ struct work {
 };
 
 /* Extend the last range by m, or begin another one. */
-static enum bitcut_status add_step(struct sweep *x, const struct step *before,
+static enum bitcut_status add_step(struct row_sweep *x, const struct step *before,
                                    const struct step *s, size_t m, struct work *w,
                                    struct fault *f)
 {
@@ -213,7 +213,7 @@ static enum bitcut_status add_step(struct sweep *x, const struct step *before,
     return typical_difference(&r->difference, x, &w->changes, &w->sample, f);
 }
 
-static enum bitcut_status find(struct sweep *x, struct work *w,
+static enum bitcut_status find(struct row_sweep *x, struct work *w,
                                const struct progress *progress, struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
@@ -230,13 +230,13 @@ static enum bitcut_status find(struct sweep *x, struct work *w,
     return status;
 }
 
-enum bitcut_status sweep_find(struct sweep *to, const struct prediction *chosen,
+enum bitcut_status row_sweep_find(struct row_sweep *to, const struct prediction *chosen,
                               const struct bitcut_gemm *g, size_t first, size_t last,
                               uint64_t seed, const struct progress *progress,
                               struct fault *f)
 {
     struct work *const w = calloc(1, sizeof *w);
-    *to = (struct sweep){ .chosen = chosen, .call = *g, .first = first, .last = last };
+    *to = (struct row_sweep){ .chosen = chosen, .call = *g, .first = first, .last = last };
     to->computation = memory_allocate(SWEEP_COMPUTATIONS_MAX, sizeof *to->computation);
     if (w) w->row = memory_allocate(2, g->n);
     enum bitcut_status status =
@@ -251,9 +251,9 @@ enum bitcut_status sweep_find(struct sweep *to, const struct prediction *chosen,
     return status;
 }
 
-void sweep_clear(struct sweep *x)
+void row_sweep_clear(struct row_sweep *x)
 {
     free(x->range);
     free(x->computation);
-    *x = (struct sweep){ .ranges = 0 };
+    *x = (struct row_sweep){ .ranges = 0 };
 }
