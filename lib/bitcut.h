@@ -1649,6 +1649,9 @@ struct bitcut_predict_options {
     const char *types;   /* types of the call, as that list names them; NULL: the first
                             with the formats of A, B and D                             */
     int library_threads; /* threads of the library; 0: 1                               */
+    const char *fields;  /* the algorithm that the library chooses, if the program knows it,
+                            such as "id=66,stages=35,splits=9,scheme=2" of cuBLAS; NULL: as
+                            the sizes determine it                                     */
 };
 
 /* The most computations that the outputs of one call have, and the characters of a sentence

@@ -15,7 +15,7 @@ struct predict_options {
     const char *sweep;
     size_t m, n, k;
     uint32_t alpha, beta;
-    bool verbose;
+    bool bias, verbose;
 };
 
 static const struct predict_options defaults = { .alpha = F32_ONE };
@@ -27,6 +27,7 @@ static const struct option_row options[] = {
     { "k", "columns of A, rows of B", OPTION(predict, k, COUNT, "K") },
     { "alpha", "factor of A B (default 1)", OPTION(predict, alpha, F32, "X") },
     { "beta", "factor of C (default 0)", OPTION(predict, beta, F32, "X") },
+    { "bias", "a bias for each column of D is added", OPTION(predict, bias, FLAG, NULL) },
     { "sweep",
       "a range m=FIRST..LAST instead of -m: for which m the computation of a row changes",
       OPTION(predict, sweep, TEXT, "RANGE") },
@@ -59,7 +60,9 @@ static int take_sizes(struct bitcut_gemm *g, const struct predict_options *o)
 
 static int take(struct prediction *p, struct bitcut_gemm *g, const struct predict_options *o)
 {
+    static const uint32_t any_bias;
     *g = gemm_of(NULL, NULL);
+    if (o->bias) g->bias.at = &any_bias;
     g->alpha = o->alpha;
     g->beta = o->beta;
     const int status = library_choose(p, g, &o->library);

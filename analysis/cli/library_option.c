@@ -44,7 +44,8 @@ int library_choose(struct prediction *p, struct bitcut_gemm *g,
     const struct bitcut_predict_options how = { .library = o->name,
                                                 .chip = o->chip,
                                                 .types = t->name,
-                                                .library_threads = o->threads };
+                                                .library_threads = o->threads,
+                                                .fields = o->fields };
     g->a.format = g->b.format = &formats[t->operands];
     g->d.format = &formats[t->result];
     status = take_layout(g, o->layout ? o->layout : "NN");
@@ -73,8 +74,9 @@ static bool is_decided(const char *name)
 int library_check(const struct library_options *o, const struct context *x)
 {
     char option[40];
-    if (!o->name && (o->chip || o->types || o->layout || o->threads))
-        return complain("--chip, --types, --layout, --library-threads", "require --library");
+    if (!o->name && (o->chip || o->types || o->layout || o->fields || o->threads))
+        return complain("--chip, --types, --layout, --fields, --library-threads",
+                        "require --library");
     for (size_t i = 0; o->name && x->options[i].name; i++)
         if (x->given[i] && is_decided(x->options[i].name)) {
             snprintf(option, sizeof option, "--%s", x->options[i].name);
@@ -100,6 +102,8 @@ int library_predict(struct prediction *p, struct setup *s, const struct library_
     if (s->gemm.d.format && s->gemm.d.format != g.d.format)
         return complain("--format-d", "must be that of the library's types");
     if (predict_find(p, &g, &f) != BITCUT_OK) return fail("--library", &f);
+    if (p->lost)
+        return complain("--library", "loses products of the last k; bitcut predict says which");
     s->gemm = predict_gemm(p, 0, &s->gemm);
     s->gemm.d.format = g.d.format;
     s->predicted = p;

@@ -9,7 +9,8 @@
 
 /* `library` in the struct of a command. */
 struct library_options {
-    const char *name, *chip, *types, *layout; /* types, layout: NULL: the first, NN */
+    const char *name, *chip, *types, *layout, *fields; /* NULL: the first types, NN,
+                                                         fields as sizes determine them */
     int threads;                              /* 0: 1 */
 };
 
@@ -24,6 +25,10 @@ struct library_options {
           "NN, NT, TN or TT: T if A, or B, is stored transposed in the library's call; " \
           "matrices are row-major (default NN)",                                         \
           OPTION(COMMAND, library.layout, TEXT, "L") },                                  \
+        { "fields",                                                                      \
+          "the algorithm that the library chooses, such as id=66,stages=35,splits=9 "    \
+          "(default: as the sizes determine it)",                                        \
+          OPTION(COMMAND, library.fields, TEXT, "F") },                                  \
     {                                                                                    \
         "library-threads", "threads of the library (default 1)",                         \
             OPTION(COMMAND, library.threads, INT, "N")                                   \

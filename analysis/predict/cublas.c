@@ -61,7 +61,7 @@ static void on(struct call *c, const char *recipe, const char *unit)
 static void on_tensor_cores(struct call *c, const char *unit)
 {
     on(c, c->types->recipe, unit);
-    c->g.promote = c->types->promote;
+    if (c->types->promote) c->g.promote = c->types->promote;
 }
 
 static void on_multiply_add(struct call *c)
@@ -233,7 +233,7 @@ static enum bitcut_status vector(struct call *c, struct fault *f)
     if (!v) return refuse(f, "no rule for this variant of algorithm 13");
     on_multiply_add(c);
     cut(c, 1);
-    c->g.promote = v->promote;
+    if (v->promote) c->g.promote = v->promote;
     if (v->kind != ONE) o->lanes = v->lanes, o->chunk = v->kind == FOURS ? 4 : 1;
     if (v->kind == BLOCKS) {
         const size_t block = divide_up(length, (size_t)v->lanes);

@@ -184,7 +184,7 @@ enum bitcut_status cublas_choose(struct cublas_fields *to, const struct predicti
     const char layout[] = { g->a.layout == BITCUT_COLUMN_MAJOR ? 'T' : 'N',
                             g->b.layout == BITCUT_COLUMN_MAJOR ? 'T' : 'N', 0 };
     const struct tree *t = NULL;
-    uint32_t splits, leaf = 0;
+    uint32_t splits = 1, leaf = 0;
     if (types->operands == CUBLAS_FP8 && (g->n % 16 || g->k % 16))
         return fault_set(f, BITCUT_UNSUPPORTED, "cuBLAS has no FP8 product of these sizes");
     if (!strcmp(layout, "NT") && !types->is_other && find_layer(&splits, x, types, has_bias)) {

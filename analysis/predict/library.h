@@ -27,6 +27,7 @@ struct library {
     const char *function;             /* the call that is predicted                    */
     const struct library_chip *chips; /* ended by a row whose name is NULL            */
     struct library_types types[LIBRARY_TYPES_MAX]; /* ended by a row without a name     */
+    bool has_fields;                  /* whether options may tell the algorithm        */
     const char *settings; /* how a program selects the chip                            */
 
     /* Predict x->call, which has x->types, on x->chip by x->threads threads: add
@@ -40,8 +41,9 @@ struct library {
 extern const struct library libraries[]; /* ended by a row whose name is NULL */
 
 /* The rules of the rows. */
-extern const struct library_chip openblas_chips[], blis_chips[];
+extern const struct library_chip openblas_chips[], blis_chips[], cublas_chips[];
 enum bitcut_status openblas_predict(struct prediction *x, struct fault *f);
 enum bitcut_status blis_predict(struct prediction *x, struct fault *f);
+enum bitcut_status cublas_predict(struct prediction *x, struct fault *f);
 
 #endif

@@ -38,7 +38,11 @@ enum bitcut_status predict_choose(struct prediction *x, const struct bitcut_gemm
                             x->library->name);
     if (o->library_threads < 0)
         return fault_option(f, "library-threads", "must be 1 or more");
+    if (o->fields && !x->library->has_fields)
+        return fault_option(f, "fields", "%s is not asked for an algorithm",
+                            x->library->name);
     x->threads = o->library_threads ? o->library_threads : 1;
+    x->fields = o->fields;
     return BITCUT_OK;
 }
 
@@ -69,10 +73,12 @@ struct bitcut_gemm predict_gemm(const struct prediction *x, size_t i,
                                 const struct bitcut_gemm *g)
 {
     struct bitcut_gemm to = x->computation[i];
-    to.m = g->m, to.n = g->n, to.k = g->k;
+    to.m = g->m, to.n = g->n, to.k = g->k - x->lost;
     to.alpha = g->alpha, to.beta = g->beta;
     to.a = g->a, to.b = g->b, to.c = g->c, to.d = g->d;
     to.bias = g->bias, to.bias_rows = g->bias_rows;
+    if (x->lost && !to.a.ld && to.a.layout == BITCUT_ROW_MAJOR) to.a.ld = g->k;
+    if (x->lost && !to.b.ld && to.b.layout == BITCUT_COLUMN_MAJOR) to.b.ld = g->k;
     return to;
 }
 

@@ -77,7 +77,10 @@ static void state(struct bitcut_predicted *p, const struct prediction *x, size_t
     *p = (struct bitcut_predicted){ .size = sizeof *p, .outputs = outputs };
     configuration_line_write(p->gemm, &x->computation[i]);
     if (order_is_plain(order)) text_add(p->text, sizeof p->text, "k is added in order");
-    else order_text(p->text, sizeof p->text, order, x->call.k);
+    else order_text(p->text, sizeof p->text, order, x->call.k - x->lost);
+    if (x->lost)
+        text_add(p->text, sizeof p->text,
+                 "; the last %zu k are in no slice, so that their products are lost", x->lost);
 }
 
 /* Forget computations without outputs. */

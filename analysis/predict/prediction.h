@@ -19,6 +19,9 @@ struct prediction {
     const struct library_chip *chip;
     const struct library_types *types;
     int threads;             /* of the library, 1 or more                             */
+    const char *fields; /* of the algorithm that the library chooses, or NULL; set before
+                           predict_find()                                             */
+    size_t lost;        /* the last k that the library leaves out                     */
     struct bitcut_gemm call; /* the GEMM; its recipe, unit and variations are not read */
     struct bitcut_gemm computation[BITCUT_PREDICTED_MAX]; /* recipe, unit, variations */
     size_t computations;

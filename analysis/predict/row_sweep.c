@@ -120,6 +120,7 @@ static enum bitcut_status compute(uint32_t d[SAMPLE * SAMPLE], const struct samp
 {
     struct bitcut_gemm g = *computation;
     g.m = g.n = SAMPLE;
+    g.epilogue[0] = BITCUT_STEP_END; /* without a bias */
     g.k = s->a.cols;
     g.a.at = s->a.at;
     g.b.at = s->b.at;
