@@ -212,7 +212,7 @@ static const struct vector_kernel {
     int lanes, promote;
 } vector_kernels[] = {
     { 0, ONE, 1, 512 },    { 1, BLOCKS, 2, 0 },   { 7, ONE, 1, 0 },      { 10, FOURS, 32, 0 },
-    { 11, ROUND, 16, 32 }, { 12, ROUND, 16, 16 }, { 14, ROUND, 16, 32 }, { 48, BLOCKS, 2, 0 },
+    { 11, ROUND, 16, 32 }, { 12, ROUND, 16, 16 }, { 14, ROUND, 16, 16 }, { 48, BLOCKS, 2, 0 },
     { 56, BLOCKS, 2, 0 },  { 58, BLOCKS, 4, 0 },  { 72, BLOCKS, 16, 0 }, { 73, THREADS, 16, 0 },
     { 74, BLOCKS, 32, 0 }, { 75, THREADS, 32, 0 }, { 77, THREADS, 4, 0 }, { 78, BLOCKS, 8, 0 },
     { 81, THREADS, 16, 0 }, { 83, THREADS, 32, 0 }, { 92, BLOCKS, 32, 0 }, { 93, THREADS, 32, 0 },
