@@ -90,10 +90,10 @@ static void describe_library(struct field_writer *w, const void *row)
     write_text_field(w, "function", l->function);
     write_list_field(w, "chips", BITCUT_TEXTS);
     for (const struct library_chip *c = l->chips; c->name; c++)
-        write_item_field(w, "%s: %s", c->name, c->what);
+        write_item_field(w, "%s", c->name);
     write_list_field(w, "types", BITCUT_TEXTS);
     for (const struct library_types *t = l->types; t->name; t++)
-        write_item_field(w, "%s: %s", t->name, t->what);
+        write_item_field(w, "%s", t->name);
     write_text_field(w, "settings", l->settings);
     write_text_field(w, "source", l->source);
 }

@@ -17,9 +17,10 @@ struct library_options {
 #define LIBRARY_OPTIONS(COMMAND)                                                         \
     { "library", "compute as this library will (bitcut list libraries), with --chip",    \
       OPTION(COMMAND, library.name, TEXT, "L") },                                        \
-        { "chip", "chip for which the library has kernels (bitcut list libraries)",      \
+        { "chip",                                                                        \
+          "chip for which the library selects kernels; bitcut list libraries has them",  \
           OPTION(COMMAND, library.chip, TEXT, "C") },                                    \
-        { "types", "types of the library's call (default: the first of the library)",   \
+        { "types", "types of the library's call (default: the first of the library)",    \
           OPTION(COMMAND, library.types, TEXT, "T") },                                   \
         { "layout",                                                                      \
           "NN, NT, TN or TT: T if A, or B, is stored transposed in the library's call; " \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Predictions of libraries: D of recorded shapes to the bit, the parts of a prediction, and
    refusals. */
+#define _POSIX_C_SOURCE 200809L /* popen() */
+
 #include "analysis/predict/row_sweep.h"
 #include "lib/number/fma.h"
 #include "tests/test.h"
