@@ -41,8 +41,8 @@ static const struct option_row options[] = {
 static int take_sweep(size_t range[2], const char *text)
 {
     int length = 0;
-    if (sscanf(text, "m=%zu..%zu%n", &range[0], &range[1], &length) != 2 || text[length] ||
-        strspn(text + 2, "0123456789.") != strlen(text + 2))
+    if (sscanf(text, "m=%zu..%zu%n", &range[0], &range[1], &length) != 2 ||
+        text[length] || strspn(text + 2, "0123456789.") != strlen(text + 2))
         return complain("--sweep", "must be a range of rows, such as m=1..512");
     if (!range[0] || range[1] < range[0] || range[1] - range[0] >= SWEEP_ROWS_MAX)
         return complain("--sweep", "must have 1 to 16384 numbers of rows, in order");
@@ -58,7 +58,8 @@ static int take_sizes(struct bitcut_gemm *g, const struct predict_options *o)
     return EXIT_GOOD;
 }
 
-static int take(struct prediction *p, struct bitcut_gemm *g, const struct predict_options *o)
+static int take(struct prediction *p, struct bitcut_gemm *g,
+                const struct predict_options *o)
 {
     static const uint32_t any_bias;
     *g = gemm_of(NULL, NULL);
@@ -71,7 +72,8 @@ static int take(struct prediction *p, struct bitcut_gemm *g, const struct predic
 
 /* --- the answers ------------------------------------------------------------------ */
 
-static int predict_one(struct context *x, const struct bitcut_gemm *g, struct prediction *p)
+static int predict_one(struct context *x, const struct bitcut_gemm *g,
+                       struct prediction *p)
 {
     struct fault f;
     if (predict_find(p, g, &f) != BITCUT_OK) return fail("predict", &f);
@@ -81,11 +83,11 @@ static int predict_one(struct context *x, const struct bitcut_gemm *g, struct pr
     return EXIT_GOOD;
 }
 
-static const struct emit_column columns[] = {
-    { "rows", "m", 0, NULL },          { "changed", "changed outputs", 0, NULL },
-    { "difference", "u |A||B|", 2, NULL }, { "gemm", "computation", 0, NULL },
-    { 0 }
-};
+static const struct emit_column columns[] = { { "rows", "m", 0, NULL },
+                                              { "changed", "changed outputs", 0, NULL },
+                                              { "difference", "u |A||B|", 2, NULL },
+                                              { "gemm", "computation", 0, NULL },
+                                              { 0 } };
 
 static int predict_range(struct context *x, const struct bitcut_gemm *g,
                          const struct prediction *p)
@@ -95,8 +97,8 @@ static int predict_range(struct context *x, const struct bitcut_gemm *g,
     size_t range[2];
     struct fault f;
     int status = take_sweep(range, o->sweep);
-    if (status == EXIT_GOOD &&
-        row_sweep_find(&s, p, g, range[0], range[1], x->seed, &x->progress, &f) != BITCUT_OK)
+    if (status == EXIT_GOOD && row_sweep_find(&s, p, g, range[0], range[1], x->seed,
+                                              &x->progress, &f) != BITCUT_OK)
         status = fail("predict", &f);
     x->emitter.columns = columns;
     x->emitter.table = true;

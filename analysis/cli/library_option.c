@@ -58,10 +58,10 @@ int library_choose(struct prediction *p, struct bitcut_gemm *g,
 
 /* Options that a library decides. */
 static const char *const decided[] = {
-    "recipe",     "unit",  "split",       "split-a",  "split-b", "high",    "low",
-    "sum-rounding", "scale", "round-seed", "equilibrate", "terms", "promote", "tile-k",
-    "split-k",    "order", "epilogue",    "start",    "scaling", "device",  "kernel",
-    "hsaco",      NULL
+    "recipe",  "unit",         "split",   "split-a",    "split-b",     "high",
+    "low",     "sum-rounding", "scale",   "round-seed", "equilibrate", "terms",
+    "promote", "tile-k",       "split-k", "order",      "epilogue",    "start",
+    "scaling", "device",       "kernel",  "hsaco",      NULL
 };
 
 static bool is_decided(const char *name)
@@ -80,7 +80,8 @@ int library_check(const struct library_options *o, const struct context *x)
     for (size_t i = 0; o->name && x->options[i].name; i++)
         if (x->given[i] && is_decided(x->options[i].name)) {
             snprintf(option, sizeof option, "--%s", x->options[i].name);
-            return complain(option, "cannot be combined with --library, which decides it");
+            return complain(option,
+                            "cannot be combined with --library, which decides it");
         }
     return EXIT_GOOD;
 }
@@ -91,7 +92,8 @@ int library_open(struct setup *s, const struct library_options *o)
     return status == EXIT_GOOD ? setup_open_gemm(s, "plain") : status;
 }
 
-int library_predict(struct prediction *p, struct setup *s, const struct library_options *o)
+int library_predict(struct prediction *p, struct setup *s,
+                    const struct library_options *o)
 {
     struct bitcut_gemm g = s->gemm;
     struct fault f;
@@ -103,7 +105,8 @@ int library_predict(struct prediction *p, struct setup *s, const struct library_
         return complain("--format-d", "must be that of the library's types");
     if (predict_find(p, &g, &f) != BITCUT_OK) return fail("--library", &f);
     if (p->lost)
-        return complain("--library", "loses products of the last k; bitcut predict says which");
+        return complain("--library",
+                        "loses products of the last k; bitcut predict says which");
     s->gemm = predict_gemm(p, 0, &s->gemm);
     s->gemm.d.format = g.d.format;
     s->predicted = p;

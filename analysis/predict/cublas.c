@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs of cuBLAS 13.1 on an H200, from the fields of the algorithm.  The rules were compared
-   with results of the library (data/libraries/plans).  Names of kernels are those that it
-   gives them: nvjet, CUTLASS, gemv. */
+/* GEMMs of cuBLAS 13.1 on an H200, from the fields of the algorithm.  The rules were
+   compared with results of the library (data/libraries/plans).  Names of kernels are
+   those that it gives them: nvjet, CUTLASS, gemv. */
 #include "analysis/predict/cublas.h"
 
 #include "analysis/predict/library.h"
@@ -9,37 +9,10 @@
 #include "lib/base/size.h"
 #include "lib/number/fma.h"
 
-#include <string.h>
-
-/* clang-format off */
-static const struct cublas_types all_types[] = {
-    { "f16.f32", CUBLAS_HALF, 2, false, "plain", "hopper/mma.m16n8k16.f32.f16",
-      "hopper/mma.m16n8k8.f32.f16", 0, 1, true },
-    { "f16.f16", CUBLAS_HALF, 2, true, "plain", "hopper/mma.m16n8k16.f32.f16",
-      "hopper/mma.m16n8k8.f32.f16", 0, 1, false },
-    { "bf16.f32", CUBLAS_HALF, 2, false, "plain", "hopper/mma.m16n8k16.f32.bf16",
-      "hopper/mma.m16n8k8.f32.bf16", 0, 0, true },
-    { "bf16.bf16", CUBLAS_HALF, 2, true, "plain", "hopper/mma.m16n8k16.f32.bf16",
-      "hopper/mma.m16n8k8.f32.bf16", 0, 0, false },
-    { "e4m3.bf16", CUBLAS_FP8, 1, true, "plain", "hopper/wgmma.m64n8k32.f32.e4m3", NULL, 4, 0, false },
-    { "e4m3.f32", CUBLAS_FP8, 1, false, "plain", "hopper/wgmma.m64n8k32.f32.e4m3", NULL, 4, 2, false },
-    { "e4m3fast.bf16", CUBLAS_FP8, 1, true, "plain", "hopper/wgmma.m64n8k32.f32.e4m3", NULL, 0, 1, false },
-    { "f32", CUBLAS_FP32, 4, false, "fp32", "fma/f32", NULL, 0, 0, false },
-    { "tf32", CUBLAS_TF32, 4, false, "cublas-tf32", "hopper/mma.m16n8k8.f32.tf32", NULL, 0, 0, false },
+const struct library_chip cublas_chips[] = {
+    { "h200", "NVIDIA H200, compute capability 9.0", NULL },
     { 0 }
 };
-/* clang-format on */
-
-const struct library_chip cublas_chips[] = {
-    { "h200", "NVIDIA H200 and H100, compute capability 9.0", all_types }, { 0 }
-};
-
-const struct cublas_types *cublas_types_of(const struct prediction *x)
-{
-    const struct cublas_types *t = all_types;
-    while (strcmp(t->name, x->types->name)) t++;
-    return t;
-}
 
 /* --- a call ----------------------------------------------------------------------- */
 
@@ -71,7 +44,8 @@ static void on_multiply_add(struct call *c)
 
 static bool is_split(const struct call *c) { return c->fields.splits > 1; }
 
-/* A kernel of its own adds the slices; it rounds to the format of D before it adds a bias. */
+/* A kernel of its own adds the slices; it rounds to the format of D before it adds a
+ * bias. */
 static void add_slices_apart(struct call *c)
 {
     if (!is_split(c) || !c->has_bias || !c->types->is_short) return;
@@ -83,9 +57,10 @@ static void add_slices_apart(struct call *c)
 /* k of a stage: enum cublasLtMatmulStages_t; 0: those of two stages, whose k is 32. */
 static size_t stage_k(uint32_t stages)
 {
-    static const unsigned char other[] = { [25] = 32, [26] = 8,  [27] = 16, [28] = 8,
-                                           [31] = 8,  [32] = 8,  [33] = 16, [34] = 32,
-                                           [35] = 64, [36] = 128 };
+    static const unsigned char other[] = {
+        [25] = 32, [26] = 8,  [27] = 16, [28] = 8,  [31] = 8,
+        [32] = 8,  [33] = 16, [34] = 32, [35] = 64, [36] = 128
+    };
     if (!stages) return 32;
     if (stages <= 24) return (size_t)16 << (stages - 1) / 6;
     return stages < sizeof other ? other[stages] : 0;
@@ -115,8 +90,8 @@ static enum bitcut_status nvjet(struct call *c, struct fault *f)
     return BITCUT_OK;
 }
 
-/* Number of k of which the length of a slice is a multiple: a line of the cache if A or B is
-   stored along k and k fills lines, otherwise 16 bytes. */
+/* Number of k of which the length of a slice is a multiple: a line of the cache if A or B
+   is stored along k and k fills lines, otherwise 16 bytes. */
 static size_t slice_grain(const struct call *c)
 {
     enum { LINE = 128, VECTOR = 16 };
@@ -134,8 +109,8 @@ static void cut(struct call *c, size_t grain)
     c->g.order.cut = (int)grain;
 }
 
-/* CUTLASS: the partial tile of each slice is its first.  A workspace holds the sums of slices,
-   in FP32 or in the format of D. */
+/* CUTLASS: the partial tile of each slice is its first.  A workspace holds the sums of
+   slices, in FP32 or in the format of D. */
 static enum bitcut_status tiled(struct call *c, struct fault *f)
 {
     enum { IN_PLACE = 1, IN_FORMAT_OF_D = 4 };
@@ -143,7 +118,8 @@ static enum bitcut_status tiled(struct call *c, struct fault *f)
     const size_t stage = stage_k(c->fields.stages);
     if (!stage) return refuse(f, "the k of this number of stages is not known");
     if (is_split(c) && c->fields.scheme == IN_PLACE && (t->is_short || c->has_bias))
-        return refuse(f, "slices that are added in D, rounded or with a bias, have no order");
+        return refuse(
+            f, "slices that are added in D, rounded or with a bias, have no order");
     if (t->operands == CUBLAS_FP32 || c->fields.id == 20) on_multiply_add(c);
     else on_tensor_cores(c, c->fields.stages || !t->unit_8 ? t->unit : t->unit_8);
     if (t->operands != CUBLAS_FP32) {
@@ -202,23 +178,25 @@ static enum bitcut_status few(struct call *c, struct fault *f)
     return BITCUT_OK;
 }
 
-/* gemv, for one row or column.  ROUND: lanes take a k in turn, each with a new sum for each
-   `promote` of its k, and are added in order.  BLOCKS: lanes take blocks of k, at most 64, and
-   THREADS: one k, or four, in turn; both are added by halves. */
+/* gemv, for one row or column.  ROUND: lanes take a k in turn, each with a new sum for
+   each `promote` of its k, and are added in order.  BLOCKS: lanes take blocks of k, at
+   most 64, and THREADS: one k, or four, in turn; both are added by halves. */
 enum lanes { ONE, ROUND, BLOCKS, THREADS, FOURS };
 static const struct vector_kernel {
     uint32_t custom;
     enum lanes kind;
     int lanes, promote;
 } vector_kernels[] = {
-    { 0, ONE, 1, 512 },    { 1, BLOCKS, 2, 0 },   { 7, ONE, 1, 0 },      { 10, FOURS, 32, 0 },
-    { 11, ROUND, 16, 32 }, { 12, ROUND, 16, 16 }, { 14, ROUND, 16, 16 }, { 48, BLOCKS, 2, 0 },
-    { 56, BLOCKS, 2, 0 },  { 58, BLOCKS, 4, 0 },  { 72, BLOCKS, 16, 0 }, { 73, THREADS, 16, 0 },
-    { 74, BLOCKS, 32, 0 }, { 75, THREADS, 32, 0 }, { 77, THREADS, 4, 0 }, { 78, BLOCKS, 8, 0 },
-    { 81, THREADS, 16, 0 }, { 83, THREADS, 32, 0 }, { 92, BLOCKS, 32, 0 }, { 93, THREADS, 32, 0 },
-    { 94, BLOCKS, 2, 0 },  { 96, BLOCKS, 4, 0 },  { 97, THREADS, 4, 0 }, { 100, BLOCKS, 16, 0 },
-    { 101, THREADS, 16, 0 }, { 102, BLOCKS, 2, 0 }, { 106, BLOCKS, 8, 0 }, { 110, BLOCKS, 4, 0 },
-    { 111, THREADS, 4, 0 },
+    { 0, ONE, 1, 512 },      { 1, BLOCKS, 2, 0 },    { 7, ONE, 1, 0 },
+    { 10, FOURS, 32, 0 },    { 11, ROUND, 16, 32 },  { 12, ROUND, 16, 16 },
+    { 14, ROUND, 16, 16 },   { 48, BLOCKS, 2, 0 },   { 56, BLOCKS, 2, 0 },
+    { 58, BLOCKS, 4, 0 },    { 72, BLOCKS, 16, 0 },  { 73, THREADS, 16, 0 },
+    { 74, BLOCKS, 32, 0 },   { 75, THREADS, 32, 0 }, { 77, THREADS, 4, 0 },
+    { 78, BLOCKS, 8, 0 },    { 81, THREADS, 16, 0 }, { 83, THREADS, 32, 0 },
+    { 92, BLOCKS, 32, 0 },   { 93, THREADS, 32, 0 }, { 94, BLOCKS, 2, 0 },
+    { 96, BLOCKS, 4, 0 },    { 97, THREADS, 4, 0 },  { 100, BLOCKS, 16, 0 },
+    { 101, THREADS, 16, 0 }, { 102, BLOCKS, 2, 0 },  { 106, BLOCKS, 8, 0 },
+    { 110, BLOCKS, 4, 0 },   { 111, THREADS, 4, 0 },
 };
 
 static enum bitcut_status vector(struct call *c, struct fault *f)
@@ -241,7 +219,8 @@ static enum bitcut_status vector(struct call *c, struct fault *f)
     }
     if (v->kind > ROUND) o->reduction = BITCUT_HALVES;
     if (v->kind == FOURS && c->types->bytes == 4 && wide > NARROW) {
-        if (wide < WIDE) return refuse(f, "the lanes for 129 to 153 columns are not known");
+        if (wide < WIDE)
+            return refuse(f, "the lanes for 129 to 153 columns are not known");
         o->lanes = 24;
     }
     o->slices_ascending = is_split(c) && v->kind > ROUND;
@@ -262,12 +241,18 @@ static const struct family {
     unsigned operands;
     enum bitcut_status (*rule)(struct call *c, struct fault *f);
 } families[] = {
-    { 10, FP32, one_sum },           { 11, HALF | TF32 | FP32, few },
-    { 13, HALF | TF32 | FP32, vector }, { 20, TF32 | FP32, tiled },
-    { 21, TF32, tiled },             { 23, HALF | TF32, tiled },
-    { 24, HALF, tiled },             { 42, HALF, one_sum },
-    { 43, TF32, one_sum },           { 55, TF32 | FP32, turns },
-    { 63, TF32, turns },             { 66, HALF | FP8, nvjet },
+    { 10, FP32, one_sum },
+    { 11, HALF | TF32 | FP32, few },
+    { 13, HALF | TF32 | FP32, vector },
+    { 20, TF32 | FP32, tiled },
+    { 21, TF32, tiled },
+    { 23, HALF | TF32, tiled },
+    { 24, HALF, tiled },
+    { 42, HALF, one_sum },
+    { 43, TF32, one_sum },
+    { 55, TF32 | FP32, turns },
+    { 63, TF32, turns },
+    { 66, HALF | FP8, nvjet },
 };
 
 static enum bitcut_status compute(struct call *c, struct fault *f)

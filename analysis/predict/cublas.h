@@ -22,8 +22,8 @@ enum { CUBLAS_FIELDS_MAX = 9 };
 
 #define CUBLAS_STREAM_K UINT32_MAX
 
-/* Read fields from a line such as "id=66,stages=35,splits=9,scheme=2", in which others are
-   0, or from all nine numbers in the order above. */
+/* Read fields from a line such as "id=66,stages=35,splits=9,scheme=2", in which others
+   are 0, or from all nine numbers in the order above. */
 enum bitcut_status cublas_fields_read(struct cublas_fields *to, const char *line,
                                       struct fault *f);
 
@@ -32,14 +32,15 @@ enum cublas_operands { CUBLAS_HALF, CUBLAS_FP8, CUBLAS_TF32, CUBLAS_FP32 };
 struct cublas_types {
     const char *name; /* that of the row of the library's types                        */
     enum cublas_operands operands;
-    size_t bytes;           /* of an element of A and B                                */
-    bool is_short;          /* whether D has 16 bits                                   */
+    size_t bytes;  /* of an element of A and B                                */
+    bool is_short; /* whether D has 16 bits                                   */
     const char *recipe;
-    const char *unit, *unit_8;   /* instruction of tensor cores with the usual k, and with 8 */
-    int promote;                 /* instructions between promotions; 0: none           */
-    unsigned type;               /* number of the types in the trees                   */
-    bool is_other;               /* whether the trees have another D, equal for sizes that
-                                    are multiples of 8                                 */
+    const char *unit,
+        *unit_8;   /* instruction of tensor cores with the usual k, and with 8 */
+    int promote;   /* instructions between promotions; 0: none           */
+    unsigned type; /* number of the types in the trees                   */
+    bool is_other; /* whether the trees have another D, equal for sizes that
+                      are multiples of 8                                 */
 };
 const struct cublas_types *cublas_types_of(const struct prediction *x);
 

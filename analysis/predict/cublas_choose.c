@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The algorithm that cuBLAS 13.1 chooses on an H200, from the sizes of a call, where millions
-   of answers of its heuristic determine it (data/README.md, "libraries/plans").
+/* The algorithm that cuBLAS 13.1 chooses on an H200, from the sizes of a call, where
+   millions of answers of its heuristic determine it (data/README.md, "libraries/plans").
 
-   For layers of some models the answers for 1 to 2048 rows are stored.  For other sizes there
-   are decision trees.  A leaf has an algorithm if at least 500 recorded sizes are in it and
-   all have this algorithm, up to what the order of k does not depend on; otherwise it refuses.
-   A tree also refuses sizes between the nearest recorded ones of two branches, and sizes if
-   it gives another algorithm for a neighbour. */
+   For layers of some models the answers for 1 to 2048 rows are stored.  For other sizes
+   there are decision trees.  A leaf has an algorithm if at least 500 recorded sizes are
+   in it and all have this algorithm, up to what the order of k does not depend on;
+   otherwise it refuses. A tree also refuses sizes between the nearest recorded ones of
+   two branches, and sizes if it gives another algorithm for a neighbour. */
 #include "analysis/predict/cublas.h"
 
 #include "lib/base/size.h"
@@ -17,9 +17,11 @@
 struct leaf {
     uint16_t id, stages, splits, scheme, custom;
 };
-enum { FULL = 0,      /* .splits: as many as have more than 1280 k, or 2560 of FP8 */
-       MOST = 0xffff, /* .splits: slices are as short as the kernel allows          */
-       LEAF = 64 };   /* in a tree: LEAF + i is leaf[i]; leaf[0] refuses            */
+enum {
+    FULL = 0,      /* .splits: as many as have more than 1280 k, or 2560 of FP8 */
+    MOST = 0xffff, /* .splits: slices are as short as the kernel allows          */
+    LEAF = 64
+}; /* in a tree: LEAF + i is leaf[i]; leaf[0] refuses            */
 
 #include "analysis/predict/cublas_fp8_nt.inc"
 #include "analysis/predict/cublas_half_nn.inc"
@@ -31,7 +33,8 @@ enum { FULL = 0,      /* .splits: as many as have more than 1280 k, or 2560 of F
 #include "analysis/predict/cublas_tf32_nt.inc"
 
 /* A tree in preorder: LEAF + i, or a feature, the largest value of the left branch, the
-   smallest value of the right branch, and the length of the left branch, which follows. */
+   smallest value of the right branch, and the length of the left branch, which follows.
+ */
 static const struct tree {
     enum cublas_operands operands;
     const char *layout;
@@ -66,13 +69,14 @@ static uint32_t divisor_of(size_t x)
 static void features_make(uint32_t v[FEATURES], struct sizes s, struct sizes whole,
                           const struct cublas_types *types, bool has_bias)
 {
-    static const unsigned short tile[TILES][2] = { { 8, 64 },    { 16, 64 },   { 32, 64 },
-                                                   { 64, 64 },   { 128, 64 },  { 64, 128 },
-                                                   { 128, 128 }, { 256, 128 }, { 128, 256 },
-                                                   { 16, 128 } };
+    static const unsigned short tile[TILES][2] = {
+        { 8, 64 },   { 16, 64 },   { 32, 64 },   { 64, 64 },   { 128, 64 },
+        { 64, 128 }, { 128, 128 }, { 256, 128 }, { 128, 256 }, { 16, 128 }
+    };
     const uint64_t products = (uint64_t)s.m * s.n * s.k >> 10;
-    const uint32_t first[] = { (uint32_t)s.m,        (uint32_t)s.n,        (uint32_t)s.k,
-                               divisor_of(whole.k), divisor_of(whole.n), divisor_of(whole.m) };
+    const uint32_t first[] = { (uint32_t)s.m,       (uint32_t)s.n,
+                               (uint32_t)s.k,       divisor_of(whole.k),
+                               divisor_of(whole.n), divisor_of(whole.m) };
     memcpy(v, first, sizeof first);
     v += sizeof first / sizeof *first;
     for (int i = 0; i < TILES; i++)
@@ -98,8 +102,8 @@ static uint32_t walk(const struct tree *t, const uint32_t v[FEATURES])
     return *at - LEAF;
 }
 
-/* `x` and the next sizes above and below, at least by a 2^shift-th part; of a multiple of 8,
-   multiples of 8. */
+/* `x` and the next sizes above and below, at least by a 2^shift-th part; of a multiple of
+   8, multiples of 8. */
 static size_t neighbour(size_t x, int shift, int direction)
 {
     const size_t grain = x % 8 ? 1 : 8, part = (x >> shift) / grain * grain,
@@ -127,7 +131,8 @@ static uint32_t leaf_of(const struct tree *t, struct sizes s,
     const uint32_t found = walk(t, v);
     for (int i = 0; i < 12 && found; i++) {
         const int shift = shifts[i / 6], direction = i % 2 ? 1 : -1, which = i / 2 % 3;
-        const struct sizes near = { rows_neighbour(s.m, shift, which == 0 ? direction : 0),
+        const struct sizes near = { rows_neighbour(s.m, shift,
+                                                   which == 0 ? direction : 0),
                                     neighbour(s.n, shift, which == 1 ? direction : 0),
                                     neighbour(s.k, shift, which == 2 ? direction : 0) };
         features_make(v, near, s, types, has_bias);
@@ -145,8 +150,8 @@ static bool find_layer(uint32_t *splits, const struct prediction *x,
     if (x->call.m > LAYER_ROWS) return false;
     for (const uint16_t *at = layers; *at; at += 5 + 2 * at[4]) {
         const size_t n = (size_t)at[2] * 8, k = (size_t)at[3] * 8;
-        if (at[0] != 1 + (uint16_t)types->operands || at[1] != 2 * types->type + has_bias ||
-            n != x->call.n || k != x->call.k)
+        if (at[0] != 1 + (uint16_t)types->operands ||
+            at[1] != 2 * types->type + has_bias || n != x->call.n || k != x->call.k)
             continue;
         for (size_t i = 0; i < at[4]; i++)
             if (at[5 + 2 * i] <= x->call.m) *splits = at[6 + 2 * i];
@@ -186,8 +191,10 @@ enum bitcut_status cublas_choose(struct cublas_fields *to, const struct predicti
     const struct tree *t = NULL;
     uint32_t splits = 1, leaf = 0;
     if (types->operands == CUBLAS_FP8 && (g->n % 16 || g->k % 16))
-        return fault_set(f, BITCUT_UNSUPPORTED, "cuBLAS has no FP8 product of these sizes");
-    if (!strcmp(layout, "NT") && !types->is_other && find_layer(&splits, x, types, has_bias)) {
+        return fault_set(f, BITCUT_UNSUPPORTED,
+                         "cuBLAS has no FP8 product of these sizes");
+    if (!strcmp(layout, "NT") && !types->is_other &&
+        find_layer(&splits, x, types, has_bias)) {
         *to = (struct cublas_fields){ .id = 66,
                                       .stages = types->operands == CUBLAS_FP8 ? 36 : 35,
                                       .splits = splits,
@@ -200,10 +207,11 @@ enum bitcut_status cublas_choose(struct cublas_fields *to, const struct predicti
     if (t && is_recorded(g, types))
         leaf = leaf_of(t, (struct sizes){ g->m, g->n, g->k }, types, has_bias);
     if (!leaf)
-        return fault_set(f, BITCUT_UNSUPPORTED,
-                         "the recorded algorithms do not determine that for these sizes; give "
-                         "the fields of the algorithm that cublasLtMatmulAlgoGetHeuristic "
-                         "returns (--fields)");
+        return fault_set(
+            f, BITCUT_UNSUPPORTED,
+            "the recorded algorithms do not determine that for these sizes; give "
+            "the fields of the algorithm that cublasLtMatmulAlgoGetHeuristic "
+            "returns (--fields)");
     const struct leaf *const l = &t->leaf[leaf];
     *to = (struct cublas_fields){ .id = l->id,
                                   .stages = l->stages,

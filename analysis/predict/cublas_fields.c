@@ -20,8 +20,8 @@ static const struct {
     { "cluster", offsetof(struct cublas_fields, cluster) },
 };
 
-/* The row that an item such as "splits=9" names, and its value; an item without a name has
-   the row at `place`. */
+/* The row that an item such as "splits=9" names, and its value; an item without a name
+   has the row at `place`. */
 static int row_of(const char **value, const char *item, size_t length, int place)
 {
     const char *const equals = memchr(item, '=', length);
@@ -51,7 +51,8 @@ enum bitcut_status cublas_fields_read(struct cublas_fields *to, const char *line
                                 "%.*s is not one of id, tile, stages, splits, scheme, "
                                 "swizzle, custom, inner, cluster, with a number",
                                 (int)length, at);
-        memcpy((char *)&x + rows[row].at, &(uint32_t){ (uint32_t)number }, sizeof(uint32_t));
+        memcpy((char *)&x + rows[row].at, &(uint32_t){ (uint32_t)number },
+               sizeof(uint32_t));
         named += value != at;
         at += length + (at[length] == ',');
     }

@@ -13,7 +13,7 @@ static const struct library_types *types_of(const struct library *l, const char 
                                             const struct bitcut_gemm *g)
 {
     const struct bitcut_format *const a = matrix_format(&g->a), *b = matrix_format(&g->b),
-                                     *const d = matrix_format(&g->d);
+                                      *const d = matrix_format(&g->d);
     for (const struct library_types *t = l->types; t->name; t++)
         if (a == b && a == &formats[t->operands] && d == &formats[t->result] &&
             (!name || !strcmp(name, t->name)))
@@ -26,11 +26,13 @@ enum bitcut_status predict_choose(struct prediction *x, const struct bitcut_gemm
 {
     x->library = table_find(TABLE(libraries), o->library);
     if (!x->library)
-        return fault_option(f, "library", "unknown library; bitcut list libraries has all");
-    x->chip =
-        table_find((struct table){ x->library->chips, sizeof *x->library->chips }, o->chip);
+        return fault_option(f, "library",
+                            "unknown library; bitcut list libraries has all");
+    x->chip = table_find((struct table){ x->library->chips, sizeof *x->library->chips },
+                         o->chip);
     if (!x->chip)
-        return fault_option(f, "chip", "%s has no such chip; bitcut list libraries has all",
+        return fault_option(f, "chip",
+                            "%s has no such chip; bitcut list libraries has all",
                             x->library->name);
     x->types = types_of(x->library, o->types, g);
     if (!x->types)
@@ -58,9 +60,10 @@ enum bitcut_status predict_find(struct prediction *x, const struct bitcut_gemm *
 {
     x->call = *g;
     if (!is_one_product(g))
-        return fault_set(f, BITCUT_UNSUPPORTED,
-                         "batches, groups, factors, zero points and sparse matrices are not "
-                         "predicted");
+        return fault_set(
+            f, BITCUT_UNSUPPORTED,
+            "batches, groups, factors, zero points and sparse matrices are not "
+            "predicted");
     if (!g->m || !g->n || !g->k)
         return fault_set(f, BITCUT_UNSUPPORTED, "m, n and k must be 1 or more");
     const enum bitcut_status status = x->library->predict(x, f);
@@ -83,8 +86,9 @@ struct bitcut_gemm predict_gemm(const struct prediction *x, size_t i,
 }
 
 /* Copy the outputs of computation i from `from`, row-major and without gaps. */
-static void copy_outputs(const struct prediction *x, size_t i, const struct bitcut_gemm *g,
-                         const void *from, unsigned char *row)
+static void copy_outputs(const struct prediction *x, size_t i,
+                         const struct bitcut_gemm *g, const void *from,
+                         unsigned char *row)
 {
     const struct bitcut_matrix one = { .at = from, .format = g->d.format };
     const struct view source = view_of(&one, 0, g->m, g->n, false),
@@ -124,8 +128,8 @@ static enum bitcut_status compute_several(const struct prediction *x,
     return status;
 }
 
-enum bitcut_status predict_compute(const struct prediction *x, const struct bitcut_gemm *g,
-                                   int threads, char *why)
+enum bitcut_status predict_compute(const struct prediction *x,
+                                   const struct bitcut_gemm *g, int threads, char *why)
 {
     if (x->computations > 1) return compute_several(x, g, threads, why);
     const struct bitcut_gemm one = predict_gemm(x, 0, g);
@@ -140,7 +144,8 @@ static enum bitcut_status predict(struct prediction *x, struct bitcut_gemm *g,
                                   struct fault *f)
 {
     if (!options) return fault_set(f, BITCUT_BAD_ARGUMENT, "the options are NULL");
-    enum bitcut_status status = struct_check("options", options->size, sizeof *options, f);
+    enum bitcut_status status =
+        struct_check("options", options->size, sizeof *options, f);
     if (status == BITCUT_OK) status = gemm_take(g, gemm, f);
     if (status == BITCUT_OK) status = predict_choose(x, g, options, f);
     return status == BITCUT_OK ? predict_find(x, g, f) : status;

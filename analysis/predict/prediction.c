@@ -45,9 +45,9 @@ enum bitcut_status prediction_add(struct prediction *x, struct predicted_part pa
 static struct predicted_part part_of_d(const struct prediction *x, size_t i)
 {
     const struct predicted_part p = x->part[i];
-    return x->transposed ? (struct predicted_part){ p.col, p.cols, p.row, p.rows,
-                                                    p.computation }
-                         : p;
+    return x->transposed
+               ? (struct predicted_part){ p.col, p.cols, p.row, p.rows, p.computation }
+               : p;
 }
 
 size_t prediction_row(unsigned char *computation, const struct prediction *x, size_t row)
@@ -80,7 +80,8 @@ static void state(struct bitcut_predicted *p, const struct prediction *x, size_t
     else order_text(p->text, sizeof p->text, order, x->call.k - x->lost);
     if (x->lost)
         text_add(p->text, sizeof p->text,
-                 "; the last %zu k are in no slice, so that their products are lost", x->lost);
+                 "; the last %zu k are in no slice, so that their products are lost",
+                 x->lost);
 }
 
 /* Forget computations without outputs. */

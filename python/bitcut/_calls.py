@@ -1286,17 +1286,18 @@ class Prediction(Result):
         return "\n".join(f"{x.outputs} outputs: {x.gemm}" for x in self.computations)
 
 
-def _call_of(library, chip, types, library_threads):
+def _call_of(library, chip, types, library_threads, fields):
     options = fresh(PredictOptions)
     options.library, options.chip = text(library, "library"), text(chip, "chip")
     options.types = text(types, "types") if types is not None else None
     options.library_threads = integer(library_threads, "library_threads")
+    options.fields = text(fields, "fields") if fields is not None else None
     return options
 
 
 def predict(m: int, n: int, k: int, *, library: str, chip: str, types: Optional[str] = None,
             format: str = "f32", format_d: Optional[str] = None, layout: str = "NN",
-            library_threads: int = 1) -> Prediction:
+            library_threads: int = 1, fields: Optional[str] = None) -> Prediction:
     """Predict how a library computes a GEMM, before it runs.
 
     Args:    m: rows of A and D
@@ -1309,6 +1310,8 @@ def predict(m: int, n: int, k: int, *, library: str, chip: str, types: Optional[
              format_d: the format of D; None: that of A and B
              layout: "NN", "NT", "TN" or "TT": T if A, or B, is stored transposed; all are row-major
              library_threads: number of threads of the library
+             fields: the algorithm that the library chooses, such as "id=66,stages=35,splits=9" of cuBLAS;
+                 None: as the sizes determine it
     Returns: Prediction
     Raises:  BadArgument: the library or the chip is unknown, or has no such types
              Unsupported: the rules do not cover this call
@@ -1316,7 +1319,8 @@ def predict(m: int, n: int, k: int, *, library: str, chip: str, types: Optional[
     >>> bitcut.predict(64, 64, 1000, library="openblas-0.3.21", chip="skylakex").computations[0].gemm
     'fp32@fma/f32,slices=3,tile=448,balance-tail=16'
     """
-    g, options, found = fresh_gemm(), _call_of(library, chip, types, library_threads), fresh(_Prediction)
+    options = _call_of(library, chip, types, library_threads, fields)
+    g, found = fresh_gemm(), fresh(_Prediction)
     g.m, g.n, g.k = (integer(x, name, DIMENSION_MAX) for x, name in ((m, "m"), (n, "n"), (k, "k")))
     if layout not in ("NN", "NT", "TN", "TT"):
         raise BadArgument(f"layout: {layout!r} is none of NN, NT, TN and TT")
@@ -1329,7 +1333,8 @@ def predict(m: int, n: int, k: int, *, library: str, chip: str, types: Optional[
 
 
 def predict_gemm(a: Any, b: Any, *, library: str, chip: str, types: Optional[str] = None,
-                 library_threads: int = 1, threads: int = 0, **given) -> Any:
+                 library_threads: int = 1, fields: Optional[str] = None, threads: int = 0,
+                 **given) -> Any:
     """Compute D as a library will compute it, bit for bit.
 
     Whether A and B are stored transposed follows from the arrays: ``b.T`` of an array by rows is.
@@ -1340,6 +1345,8 @@ def predict_gemm(a: Any, b: Any, *, library: str, chip: str, types: Optional[str
              chip: a chip of the library, as that list names it
              types: types of the call, as that list names them; None: the first with these formats
              library_threads: number of threads of the library
+             fields: the algorithm that the library chooses, such as "id=66,stages=35,splits=9" of cuBLAS;
+                 None: as the sizes determine it
              threads: number of threads; 0: one for each processor
              given: c, alpha, beta, bias, formats and copy, as in gemm()
     Returns: a new array (m, n)
@@ -1350,7 +1357,7 @@ def predict_gemm(a: Any, b: Any, *, library: str, chip: str, types: Optional[str
     True
     """
     p = _problem(a, b, given, needs=(), how=(), writes=True)
-    options = _call_of(library, chip, types, library_threads)
+    options = _call_of(library, chip, types, library_threads, fields)
     compute(lib.bitcut_predict_gemm, byref(p.struct), byref(options), _threads(threads),
             keep=(p, options), products=p.struct.m * p.struct.n * p.struct.k)
     return p.result

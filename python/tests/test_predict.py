@@ -35,6 +35,18 @@ class Predictions(unittest.TestCase):
         with self.assertRaises(bitcut.Unsupported):
             bitcut.predict(1, 1, 3, library="blis-0.9.0", chip="skx")
 
+    def test_fields(self):
+        """The algorithm, from the sizes and given."""
+        cublas = {"library": "cublas-13.1", "chip": "h200", "format": "bf16", "layout": "NT"}
+        for given, order in (({}, "slices=4,tile=3584"),
+                             ({"fields": "id=66,stages=35,splits=2"}, "slices=2,tile=7168")):
+            found = bitcut.predict(1, 4096, 14336, **cublas, **given).computations
+            self.assertTrue(found[0].gemm.endswith(".bf16," + order), found[0].gemm)
+        with self.assertRaises(bitcut.BadArgument):
+            bitcut.predict(3, 3, 3, fields="id=66", **OPENBLAS)
+        with self.assertRaises(bitcut.BadType):
+            bitcut.predict(3, 3, 3, fields=66, **OPENBLAS)
+
 
 @needs_numpy
 class Results(unittest.TestCase):
@@ -54,6 +66,12 @@ class Results(unittest.TestCase):
         self.assertTrue((d != each[0]).any() and (d != each[1]).any())
         for x, one in zip(found, each):
             self.assertGreaterEqual((d == one).sum(), x.outputs)
+
+    def test_fields(self):
+        d = bitcut.predict_gemm(self.a, self.b.T, library="cublas-13.1", chip="h200",
+                                fields="id=20,stages=28,splits=3")
+        one = bitcut.gemm(self.a, self.b.T, recipe="fp32", unit="fma/f32", order="slices=3,cut=4").d
+        self.assertTrue((d == one).all())
 
     def test_given(self):
         with self.assertRaises(bitcut.Unsupported):

@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file of data/libraries/plans, its lines, and how many are refused. */
+/* A file of data/libraries/plans, its lines, and how many are refused, from the fields and
+   from the sizes. */
 static const struct recorded {
     const char *file;
     int lines, refused_fields, refused_sizes;
 } recorded[] = {
-    { "h200-shapes", 2118, 0, 0 },
+    { "h200-shapes", 2328, 55, 1173 },
+    { "h200-later", 1164, 29, 524 },
     { "h200-layers", 702, 0, 0 },
 };
 
@@ -201,4 +203,187 @@ START_TEST(recorded_shapes)
 }
 END_TEST
 
-TEST_MAIN("cublas", recorded_shapes)
+/* --- fields ----------------------------------------------------------------------- */
+
+START_TEST(fields_of_lines)
+{
+    static const struct cublas_fields named = { .id = 66, .stages = 35, .splits = 9 },
+                                      all = { 1, 2, 3, 4, 5, 6, 7, 8, 9 },
+                                      stream = { .id = 43, .splits = CUBLAS_STREAM_K };
+    static const struct {
+        const char *line;
+        const struct cublas_fields *fields; /* NULL: refused */
+    } lines[] = {
+        { "id=66,stages=35,splits=9", &named },
+        { "splits=9,id=66,stages=35,tile=0", &named },
+        { "1,2,3,4,5,6,7,8,9", &all },
+        { "id=43,splits=4294967295", &stream },
+        { "", NULL },
+        { "id", NULL },
+        { "id=", NULL },
+        { "id=-1", NULL },
+        { "id=66 ", NULL },
+        { "id=66,,splits=9", NULL },
+        { "ids=66", NULL },
+        { "id=4294967296", NULL },
+        { "66,35", NULL },
+        { "1,2,3,4,5,6,7,8,9,10", NULL },
+        { "id=1,2,3,4,5,6,7,8,9", NULL },
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct cublas_fields x = all;
+        struct fault f = { .about = NULL };
+        const enum bitcut_status status = cublas_fields_read(&x, lines[i].line, &f);
+        const struct cublas_fields *const want = lines[i].fields ? lines[i].fields : &all;
+        ck_assert_msg(!memcmp(&x, want, sizeof x), "%s", lines[i].line);
+        ck_assert_int_eq(status, lines[i].fields ? BITCUT_OK : BITCUT_BAD_ARGUMENT);
+        if (!lines[i].fields) ck_assert_str_eq(f.about, "fields");
+    }
+}
+END_TEST
+
+/* --- calls ------------------------------------------------------------------------ */
+
+/* A call, and the line or a part of the sentence of its prediction, or of its refusal. */
+static const struct {
+    const char *types, *layout, *fields;
+    size_t m, n, k;
+    enum bitcut_status status;
+    const char *said;
+} calls[] = {
+    /* The trees and the layers. */
+    { "bf16.bf16", "NT", NULL, 1, 4096, 14336, BITCUT_OK, "slices=4,tile=3584" },
+    { "bf16.bf16", "NT", NULL, 64, 64, 4096, BITCUT_OK, "slices=3,tile=1408" },
+    { "f16.f32", "NT", NULL, 64, 64, 4096, BITCUT_OK, "slices=3,tile=1408" },
+    { "e4m3.f32", "NT", NULL, 64, 64, 8192, BITCUT_OK, "promote=4,slices=3,tile=2816" },
+    { "e4m3fast.bf16", "NT", NULL, 64, 64, 8192, BITCUT_OK, ".e4m3,slices=3,tile=2816" },
+    { "tf32", "NT", NULL, 512, 512, 64, BITCUT_OK, "cublas-tf32@" },
+    { "bf16.bf16", "TN", NULL, 64, 64, 4096, BITCUT_UNSUPPORTED, "--fields" },
+    { "bf16.bf16", "NT", NULL, 64, 64, 16392, BITCUT_UNSUPPORTED, "--fields" },
+    { "bf16.bf16", "NT", NULL, 8192, 64, 4096, BITCUT_UNSUPPORTED, "--fields" },
+    { "bf16.f32", "NT", NULL, 64, 64, 4095, BITCUT_UNSUPPORTED, "--fields" },
+    { "e4m3.f32", "NT", NULL, 64, 64, 4104, BITCUT_UNSUPPORTED, "no FP8 product" },
+    /* Algorithms. */
+    { "f16.f16", "NT", "id=66,stages=35,splits=9", 1, 8, 11528, BITCUT_OK,
+      "the last 8 k are in no slice" },
+    { "f16.f16", "NT", "id=66,stages=35,splits=8", 1, 8, 11528, BITCUT_OK,
+      "slices of 1472, which are added in order" },
+    { "f16.f16", "NT", "id=66,stages=7", 1, 8, 11528, BITCUT_UNSUPPORTED, "64 or 128" },
+    { "f16.f16", "NT", "id=24,splits=3", 9, 9, 4096, BITCUT_OK,
+      "m16n8k8.f32.f16,slices=3,tile=32,cut=64,partial-first" },
+    { "f16.f16", "TN", "id=23,stages=13,splits=3,scheme=4", 9, 9, 4096, BITCUT_OK,
+      "slices=3,tile=64,cut=8,partial-first,partial-store,partial-format=f16" },
+    { "f16.f16", "NT", "id=24,splits=3,scheme=1", 9, 9, 4096, BITCUT_UNSUPPORTED, "in D" },
+    { "f32", "NT", "id=20,stages=28,splits=3", 9, 9, 513, BITCUT_OK, "slices=3,cut=4" },
+    { "f32", "NT", "id=55,stages=31,splits=3", 9, 9, 513, BITCUT_OK, "lanes=3,chunk=8" },
+    { "f32", "NT", "id=55,stages=31,splits=3,custom=1", 9, 9, 513, BITCUT_UNSUPPORTED,
+      "no order" },
+    { "f32", "NN", "id=11", 9, 9, 513, BITCUT_OK, "promote=256,slices=2,cut=1" },
+    { "f32", "NT", "id=11", 9, 9, 513, BITCUT_OK, "promote=16,lanes=16,chunk=1" },
+    { "f32", "TN", "id=11", 9, 9, 513, BITCUT_UNSUPPORTED, "variant" },
+    { "f32", "NT", "id=13,custom=100,splits=5", 1, 9, 5696, BITCUT_OK,
+      "cut=1,lanes=16,chunk=64,slices-ascending,reduction=halves" },
+    { "f32", "NT", "id=13,custom=100", 1, 9, 776, BITCUT_OK, "lanes=16,chunk=49" },
+    { "f32", "NT", "id=13,custom=10", 1, 128, 776, BITCUT_OK, "lanes=32,chunk=4" },
+    { "f32", "NT", "id=13,custom=10", 1, 154, 776, BITCUT_OK, "lanes=24,chunk=4" },
+    { "f32", "NT", "id=13,custom=10", 1, 140, 776, BITCUT_UNSUPPORTED, "129 to 153" },
+    { "f32", "NT", "id=13,custom=3", 1, 140, 776, BITCUT_UNSUPPORTED, "variant" },
+    { "f32", "NT", "id=14", 1, 140, 776, BITCUT_UNSUPPORTED, "algorithm 14" },
+    { "f32", "NT", "id=66,stages=35", 9, 9, 512, BITCUT_UNSUPPORTED, "algorithm 66" },
+    { "tf32", "NT", "id=43,stages=34", 99, 99, 512, BITCUT_OK, "cublas-tf32@" },
+    { "tf32", "NT", "id=43,stages=34,splits=2", 99, 99, 512, BITCUT_UNSUPPORTED, "slices" },
+    { "tf32", "NT", "id=43,splits=4294967295", 99, 99, 512, BITCUT_UNSUPPORTED, "stream-K" },
+    { "tf32", "NT", "id=63,stages=10,splits=5", 99, 9, 512, BITCUT_OK, "lanes=5,chunk=32" },
+    { "tf32", "NT", "id=21,stages=40", 99, 9, 512, BITCUT_UNSUPPORTED, "stages" },
+    { "tf32", "NT", "id=x", 99, 9, 512, BITCUT_BAD_ARGUMENT, "id=x" },
+};
+
+START_TEST(calls_by_hand)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct line l = { .m = calls[i].m, .n = calls[i].n, .k = calls[i].k };
+        const struct bitcut_predict_options o = { .size = sizeof o,
+                                                  .library = "cublas-13.1",
+                                                  .chip = "h200",
+                                                  .types = calls[i].types,
+                                                  .fields = calls[i].fields };
+        const struct library *const library = table_find(TABLE(libraries), o.library);
+        const struct library_types *const t = table_find(
+            (struct table){ library->types, sizeof *library->types }, o.types);
+        struct bitcut_prediction p = { .size = sizeof p };
+        char why[BITCUT_TEXT_MAX] = "", said[2000];
+        strcpy(l.layout, calls[i].layout);
+        const struct bitcut_gemm g = call_of(&l, t, NULL);
+        const enum bitcut_status status = bitcut_predict(&p, &g, &o, why);
+        snprintf(said, sizeof said, "%s; %s; %s", p.computation[0].gemm, p.computation[0].text,
+                 why);
+        ck_assert_msg(status == calls[i].status && strstr(said, calls[i].said),
+                      "%s %s: %s: %d %s", calls[i].types,
+                      calls[i].fields ? calls[i].fields : "sizes", calls[i].said, status, said);
+    }
+}
+END_TEST
+
+/* Parts of a call that the rules do not cover. */
+START_TEST(other_calls)
+{
+    struct line l = { .m = 64, .n = 64, .k = 4096, .layout = "NT" };
+    static const uint32_t one = 0x3f800000;
+    struct bitcut_predict_options o = { .size = sizeof o,
+                                        .library = "cublas-13.1",
+                                        .chip = "h200" };
+    struct bitcut_prediction p = { .size = sizeof p };
+    const struct library *const library = table_find(TABLE(libraries), o.library);
+    const struct library_types *const t =
+        table_find((struct table){ library->types, sizeof *library->types }, "bf16.bf16");
+    const struct bitcut_gemm good = call_of(&l, t, NULL);
+    struct bitcut_gemm g = good;
+    ck_assert_int_eq(bitcut_predict(&p, &g, &o, NULL), BITCUT_OK);
+#define REFUSED(change)                                                                      \
+    g = good;                                                                                \
+    change;                                                                                  \
+    ck_assert_int_eq(bitcut_predict(&p, &g, &o, NULL), BITCUT_UNSUPPORTED)
+    REFUSED(g.alpha = 0x40000000);
+    REFUSED((g.beta = one, g.c.at = &one));
+    REFUSED(g.epilogue[0] = BITCUT_STEP_RELU);
+    REFUSED(g.d.layout = BITCUT_COLUMN_MAJOR);
+    REFUSED((g.bias.at = &one, g.bias_rows = true));
+    REFUSED(g.count = 2);
+#undef REFUSED
+    o.library = "openblas-0.3.21", o.chip = "haswell", o.fields = "id=66";
+    g = good;
+    g.a.format = g.b.format = g.d.format = NULL;
+    ck_assert_int_eq(bitcut_predict(&p, &g, &o, NULL), BITCUT_BAD_ARGUMENT);
+}
+END_TEST
+
+/* Products of the last 8 k are lost: D is that of the other k. */
+START_TEST(lost_products)
+{
+    enum { M = 3, N = 8, K = 11528 };
+    const struct bitcut_predict_options o = { .size = sizeof o,
+                                              .library = "cublas-13.1",
+                                              .chip = "h200",
+                                              .types = "f16.f32",
+                                              .fields = "id=66,stages=35,splits=9" };
+    uint16_t *const ones = malloc(2 * N * K);
+    uint32_t d[M * N];
+    struct bitcut_gemm g = gemm_of(NULL, NULL);
+    for (int i = 0; i < N * K; i++) ones[i] = 0x3c00;
+    g.m = M, g.n = N, g.k = K;
+    g.a.format = g.b.format = &formats[FORMAT_F16];
+    g.b.layout = BITCUT_COLUMN_MAJOR;
+    g.a.at = g.b.at = ones;
+    g.d.to = d;
+    for (int turn = 0; turn < 4; turn++) {
+        g.a.layout = turn & 1 ? BITCUT_COLUMN_MAJOR : BITCUT_ROW_MAJOR;
+        g.b.layout = turn & 2 ? BITCUT_COLUMN_MAJOR : BITCUT_ROW_MAJOR;
+        ck_assert_int_eq(bitcut_predict_gemm(&g, &o, 1, NULL), BITCUT_OK);
+        for (int i = 0; i < M * N; i++) ck_assert_uint_eq(d[i], 0x46340000); /* 11520 */
+    }
+    free(ones);
+}
+END_TEST
+
+TEST_MAIN("cublas", recorded_shapes, fields_of_lines, calls_by_hand, other_calls,
+          lost_products)
