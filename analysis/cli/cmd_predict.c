@@ -76,7 +76,7 @@ static int predict_one(struct context *x, const struct bitcut_gemm *g,
                        struct prediction *p)
 {
     struct fault f;
-    if (predict_find(p, g, &f) != BITCUT_OK) return fail("predict", &f);
+    if (predict_find(p, g, &f) != BITCUT_OK) return fail_about("predict", &f);
     json_t *const row = json_object();
     record_json(row, predict_fields, p);
     emit_answer(&x->emitter, row, predict_lines, p);
