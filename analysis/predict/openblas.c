@@ -12,6 +12,7 @@
 
 #include "emu/gemm.h"
 #include "lib/base/size.h"
+#include "lib/number/fma.h"
 
 /* A call in rows and columns of D'. */
 struct call {
@@ -31,11 +32,12 @@ struct block {
 /* A core type. */
 struct core {
     const char *unit; /* that multiplies and adds                                      */
+    bool adds_fused; /* whether alpha times the sum of a panel is rounded with the sum  */
     size_t panel;     /* the largest number of k of a panel                            */
     int step;         /* rows of a tile of the kernel: if two panels share their k, the
                          first one has a multiple                                      */
-    size_t rows, cols; /* the largest number of rows of a block, and columns of a tile */
-    size_t least;      /* rows, and columns, that a thread has at least               */
+    size_t rows, cols; /* the largest number of rows of a block, and columns of a tile;
+                          read only with a kernel                                      */
     /* Add the parts of a block that the kernel does not compute by one sum.  NULL: there
        are none. */
     enum bitcut_status (*kernel)(const struct call *c, struct block b, struct fault *f);
@@ -48,24 +50,52 @@ static bool is_shared(const struct call *c) { return c->row_threads * c->col_thr
 
 /* --- orders of k ------------------------------------------------------------------ */
 
-static int in_order(const struct call *c, struct bitcut_order order)
+static struct bitcut_gemm gemm_in_order(const struct call *c, struct bitcut_order order)
 {
     struct bitcut_gemm g =
         gemm_of(bitcut_recipe_find("fp32"), bitcut_unit_find(c->core->unit, NULL));
     g.order = order;
+    return g;
+}
+
+static bool has_alpha(const struct call *c) { return c->x->call.alpha != F32_ONE; }
+static bool has_beta(const struct call *c) { return c->x->call.beta << 1; }
+static bool has_panels(const struct call *c) { return c->k > c->core->panel; }
+
+/* The driver multiplies C by beta first, and a kernel adds alpha times the sum of a panel
+   to it, rounded once if the unit has a multiply-add. */
+static void set_update(struct bitcut_gemm *g, const struct call *c)
+{
+    if (has_panels(c)) g->start = has_beta(c) ? BITCUT_START_SLICE_C : BITCUT_START_ZERO;
+    else if (has_alpha(c) && c->core->adds_fused) g->epilogue[0] = BITCUT_STEP_ALPHA_C;
+    else if (has_beta(c)) {
+        unsigned char *step = g->epilogue;
+        if (has_alpha(c)) *step++ = BITCUT_STEP_ALPHA;
+        *step = BITCUT_STEP_C_APART;
+    }
+}
+
+/* The computation without panels.  A multiply-add has beta, as in FUSED, or
+   `alpha_fused`: alpha. */
+static int in_order(const struct call *c, struct bitcut_order order, bool alpha_fused)
+{
+    struct bitcut_gemm g = gemm_in_order(c, order);
+    if (alpha_fused && (has_alpha(c) || has_beta(c))) g.epilogue[0] = BITCUT_STEP_ALPHA_C;
     return prediction_computation(c->x, &g);
 }
 
 /* The computation in panels, each in this order. */
 static int in_panels(const struct call *c, struct bitcut_order order)
 {
-    if (c->k > c->core->panel) {
+    if (has_panels(c)) {
         order.slices = (int)divide_up(c->k, c->core->panel);
         order.tile = (int)c->core->panel;
         order.balance_tail = is_shared(c) ? 1 : c->core->step;
         order.slices_ascending = order.reduction != BITCUT_ASCENDING;
     }
-    return in_order(c, order);
+    struct bitcut_gemm g = gemm_in_order(c, order);
+    set_update(&g, c);
+    return prediction_computation(c->x, &g);
 }
 
 static enum bitcut_status add(const struct call *c, struct block b, int computation,
@@ -111,14 +141,19 @@ static bool is_small_for_avx512(const struct call *c)
     return !c->trans_a || c->trans_b || (c->m * c->n <= 1200 && c->k >= 32);
 }
 
-/* Kernels for small products: 16 sums, of the k of each lane of a vector, are added as a tree
-   where four outputs are added at a time, and by halves where one is.  If A' is stored by
-   columns, only the last rows are computed so: 1 to 8 of them, if B' is stored by columns
-   and k is at least 32.  Others have one sum. */
+/* Kernels for small products: 16 sums, of the k of each lane of a vector, are added as a
+   tree where four outputs are added at a time, and by halves where one is.  If A' is
+   stored by columns, only the last rows are computed so: 1 to 8 of them, if B' is stored
+   by columns and k is at least 32.  Others have one sum.  If both are stored by rows, a
+   loop in C that a compiler vectorized has one sum, and another multiply-add for k
+   below 4. */
 static enum bitcut_status small_for_avx512(const struct call *c, struct fault *f)
 {
     const bool lanes = !c->trans_b && (c->trans_a || (c->m % 16 && c->m % 16 <= 8 && c->k >= 32));
-    const struct bitcut_order order = { .lanes = 16, .chunk = 1, .reduction = BITCUT_TREE },
+    const struct bitcut_order one = { .lanes = 0 },
+                              order = { .lanes = 16,
+                                        .chunk = 1,
+                                        .reduction = BITCUT_TREE },
                               single = { .lanes = 16,
                                          .chunk = 1,
                                          .reduction = BITCUT_HALVES };
@@ -127,21 +162,37 @@ static enum bitcut_status small_for_avx512(const struct call *c, struct fault *f
                        corner = { four, c->m - four, c->n / 4 * 4, c->n % 4 };
     enum bitcut_status status = BITCUT_OK;
     if (!lanes || from)
-        status = add(c, all, in_order(c, (struct bitcut_order){ .lanes = 0 }), f);
+        status = add(c, all, in_order(c, one, c->trans_a && c->trans_b && c->k < 4), f);
     if (!lanes || status != BITCUT_OK) return status;
-    status = add(c, last, in_order(c, order), f);
+    status = add(c, last, in_order(c, order, false), f);
     if (status != BITCUT_OK || !corner.rows || !corner.cols) return status;
-    return add(c, corner, in_order(c, single), f);
+    return add(c, corner, in_order(c, single, true), f);
 }
 
 /* --- core types ------------------------------------------------------------------- */
 
-static const struct core skylakex = { "fma/f32", 448, 16, 448, 4, 2, NULL,
-                                      is_small_for_avx512, small_for_avx512 },
-                         cooperlake = { "fma/f32", 320, 16, 448, 4, 2, NULL,
-                                        is_small_for_avx512, small_for_avx512 },
-                         haswell = { "fma/f32", 320, 8, 320, 4, 2, haswell_kernel, NULL, NULL },
-                         sandybridge = { "mul-add/f32", 384, 16, 768, 4, 2, NULL, NULL, NULL };
+static const struct core skylakex = { .unit = "fma/f32",
+                                      .adds_fused = true,
+                                      .panel = 448,
+                                      .step = 16,
+                                      .is_small = is_small_for_avx512,
+                                      .small = small_for_avx512 },
+                         cooperlake = { .unit = "fma/f32",
+                                        .adds_fused = true,
+                                        .panel = 320,
+                                        .step = 16,
+                                        .is_small = is_small_for_avx512,
+                                        .small = small_for_avx512 },
+                         haswell = { .unit = "fma/f32",
+                                     .adds_fused = true,
+                                     .panel = 320,
+                                     .step = 8,
+                                     .rows = 320,
+                                     .cols = 4,
+                                     .kernel = haswell_kernel },
+                         sandybridge = { .unit = "mul-add/f32",
+                                         .panel = 384,
+                                         .step = 16 };
 
 const struct library_chip openblas_chips[] = {
     { "cooperlake", "processors with AVX512-BF16", &cooperlake },
@@ -261,14 +312,15 @@ static enum bitcut_status add_threads(const struct call *c, struct fault *f)
 /* How many parts of rows and of columns the threads compute. */
 static void share_threads(struct call *c, size_t threads)
 {
-    const size_t least = c->core->least;
+    enum { LEAST = 2 }; /* rows, and columns, that a thread has at least */
     const double products = (double)c->m * (double)c->n * (double)c->k;
     c->row_threads = c->col_threads = 1;
     if (products <= 4 * 65536.0 || threads < 2) return;
-    if (c->m >= 2 * least)
-        for (c->row_threads = threads; c->m < c->row_threads * least;) c->row_threads /= 2;
-    if (c->n < least * c->row_threads) return;
-    c->col_threads = divide_up(c->n, least * c->row_threads);
+    if (c->m >= 2 * LEAST)
+        for (c->row_threads = threads; c->m < c->row_threads * LEAST;)
+            c->row_threads /= 2;
+    if (c->n < LEAST * c->row_threads) return;
+    c->col_threads = divide_up(c->n, LEAST * c->row_threads);
     if (c->row_threads * c->col_threads > threads) c->col_threads = threads / c->row_threads;
 }
 
@@ -298,12 +350,17 @@ static struct call call_of(struct prediction *x)
 enum bitcut_status openblas_predict(struct prediction *x, struct fault *f)
 {
     struct call c = call_of(x);
-    enum bitcut_status status = prediction_check_product(x, f);
+    enum bitcut_status status = prediction_check_update(x, f);
     if (status != BITCUT_OK) return status;
     if (x->threads > THREADS_MAX)
         return fault_set(f, BITCUT_UNSUPPORTED, "more than %d threads are not predicted",
                          THREADS_MAX);
     if (c.core->is_small && c.core->is_small(&c)) return c.core->small(&c, f);
+    if (has_panels(&c) && (has_alpha(&c) || (has_beta(&c) && c.core->kernel)))
+        return fault_set(f, BITCUT_UNSUPPORTED,
+                         "k above %zu with %s is not predicted for %s", c.core->panel,
+                         has_alpha(&c) ? "alpha other than 1" : "beta other than 0",
+                         x->chip->name);
     share_threads(&c, (size_t)x->threads);
     const int one = in_panels(&c, (struct bitcut_order){ .lanes = 0 });
     status = add(&c, (struct block){ 0, c.m, 0, c.n }, one, f);

@@ -117,13 +117,26 @@ enum bitcut_status prediction_finish(struct prediction *x, struct fault *f)
     return BITCUT_OK;
 }
 
-enum bitcut_status prediction_check_product(const struct prediction *x, struct fault *f)
+static bool is_finite(uint32_t x) { return (x & 0x7fffffff) < 0x7f800000; }
+
+enum bitcut_status prediction_check_update(const struct prediction *x, struct fault *f)
 {
-    if (x->call.alpha == F32_ONE && !(x->call.beta << 1) && !gemm_is_extended(&x->call))
+    if (gemm_is_extended(&x->call))
+        return fault_set(f, BITCUT_UNSUPPORTED,
+                         "a bias and steps are not predicted for %s", x->library->name);
+    if (x->call.alpha << 1 && is_finite(x->call.alpha) && is_finite(x->call.beta))
         return BITCUT_OK;
     return fault_set(f, BITCUT_UNSUPPORTED,
-                     "alpha other than 1, beta other than 0, a bias and steps are not "
-                     "predicted for %s",
+                     "alpha must be finite and not 0, and beta must be finite");
+}
+
+enum bitcut_status prediction_check_product(const struct prediction *x, struct fault *f)
+{
+    const enum bitcut_status status = prediction_check_update(x, f);
+    if (status != BITCUT_OK || (x->call.alpha == F32_ONE && !(x->call.beta << 1)))
+        return status;
+    return fault_set(f, BITCUT_UNSUPPORTED,
+                     "alpha other than 1 and beta other than 0 are not predicted for %s",
                      x->library->name);
 }
 

@@ -47,8 +47,11 @@ enum bitcut_status prediction_finish(struct prediction *x, struct fault *f);
    may differ. */
 size_t prediction_row(unsigned char *computation, const struct prediction *x, size_t row);
 
-/* For rules that cover D = A B alone: BITCUT_UNSUPPORTED if the call has an alpha, a beta, a
-   bias or steps. */
+/* For rules that cover D = alpha A B + beta C alone: BITCUT_UNSUPPORTED if the call has a
+   bias or steps; if alpha is 0 or not finite; or if beta is not finite. */
+enum bitcut_status prediction_check_update(const struct prediction *x, struct fault *f);
+
+/* For rules that cover D = A B alone: also if alpha is not 1, or beta not 0. */
 enum bitcut_status prediction_check_product(const struct prediction *x, struct fault *f);
 
 void prediction_clear(struct prediction *x);

@@ -3,7 +3,7 @@
    which tests/predict.sh compares with `bitcut predict`.
 
        cc -O2 -o shapes shapes.c -ldl -lm
-       shapes LIBRARY FIRST LAST [THREADS]
+       shapes LIBRARY FIRST LAST [THREADS [update]]
        shapes LIBRARY version
 
    LIBRARY is a shared library, as dlopen() takes it.  Shape i of FIRST to LAST is a function
@@ -12,7 +12,8 @@
    are multiples of 2^-23 in [-1, 1).  The call is that of cblas_sgemm() with matrices by rows.
    It prints a line for each shape: i, the layout, m, n, k, and the digest of D, 64 bits of
    FNV-1a over its encodings by rows, from the lowest byte of each.  THREADS is set where the
-   library has a call for that. */
+   library has a call for that.  With `update` D is alpha A B + beta C; alpha, beta and then C
+   are drawn after B. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
@@ -79,21 +80,25 @@ static void print_version(void *library)
     }
 }
 
-static void run(sgemm_function *call, int shape)
+static void run(sgemm_function *call, int shape, int update)
 {
+    static const float alphas[] = { 1, -1, 0.7f, 2.5f }, betas[] = { 1, -1, 0.3f, 0.5f };
     static const char *const layouts[] = { "NN", "NT", "TN", "TT" };
     uint64_t state = (uint64_t)shape;
     const char *const trans = layouts[draw(&state) >> 62];
-    const float alpha = 1, beta = 0;
+    float alpha = 1, beta = 0;
     int m, n, k;
     do {
         m = draw_size(&state, 2048);
         n = draw_size(&state, 2048);
         k = draw_size(&state, 8192);
     } while ((double)m * n * k > 0x1p24);
-    float *const a = draw_matrix(&state, m, k), *const b = draw_matrix(&state, k, n),
-                *const d = calloc((size_t)m * (size_t)n, sizeof *d);
-    if (!d) fail("D", "out of memory");
+    float *const a = draw_matrix(&state, m, k), *const b = draw_matrix(&state, k, n);
+    if (update) {
+        alpha = alphas[draw(&state) >> 62];
+        beta = betas[draw(&state) >> 62];
+    }
+    float *const d = draw_matrix(&state, m, n);
     call(&trans[1], &trans[0], &n, &m, &k, &alpha, b, trans[1] == 'N' ? &n : &k, a,
          trans[0] == 'N' ? &k : &m, &beta, d, &n);
     printf("%d %s %d %d %d %016llx\n", shape, trans, m, n, k,
@@ -108,8 +113,8 @@ int main(int count, char **word)
     sgemm_function *call;
     void (*threads)(int);
     const int wants_version = count == 3 && !strcmp(word[2], "version");
-    if (!wants_version && (count < 4 || count > 5))
-        fail("usage", "shapes LIBRARY FIRST LAST [THREADS]");
+    if (!wants_version && (count < 4 || count > 6))
+        fail("usage", "shapes LIBRARY FIRST LAST [THREADS [update]]");
     void *const library = dlopen(word[1], RTLD_NOW);
     if (!library) fail(word[1], dlerror());
     if (wants_version) {
@@ -120,6 +125,6 @@ int main(int count, char **word)
     *(void **)&threads = dlsym(library, "openblas_set_num_threads");
     if (!call) fail(word[1], "has no sgemm_");
     if (count > 4 && threads) threads(atoi(word[4]));
-    for (int i = atoi(word[2]); i <= atoi(word[3]); i++) run(call, i);
+    for (int i = atoi(word[2]); i <= atoi(word[3]); i++) run(call, i, count > 5);
     return 0;
 }

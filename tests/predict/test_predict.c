@@ -19,17 +19,22 @@
 static const struct recorded {
     const char *file, *library, *chip;
     int threads, refused;
+    bool update; /* whether D = alpha A B + beta C */
 } recorded[] = {
-    { "openblas-0.3.21-cooperlake-1", "openblas-0.3.21", "cooperlake", 1, 0 },
-    { "openblas-0.3.21-skylakex-1", "openblas-0.3.21", "skylakex", 1, 0 },
-    { "openblas-0.3.21-skylakex-4", "openblas-0.3.21", "skylakex", 4, 0 },
-    { "openblas-0.3.21-haswell-1", "openblas-0.3.21", "haswell", 1, 0 },
-    { "openblas-0.3.21-haswell-1", "openblas-0.3.21", "zen", 1, 0 },
-    { "openblas-0.3.21-haswell-4", "openblas-0.3.21", "haswell", 4, 0 },
-    { "openblas-0.3.21-sandybridge-1", "openblas-0.3.21", "sandybridge", 1, 0 },
-    { "openblas-0.3.21-sandybridge-4", "openblas-0.3.21", "sandybridge", 4, 0 },
-    { "blis-0.9.0-skx-1", "blis-0.9.0", "skx", 1, 61 },
-    { "blis-0.9.0-sandybridge-1", "blis-0.9.0", "sandybridge", 2, 110 },
+    { "openblas-0.3.21-skylakex-1-update", "openblas-0.3.21", "skylakex", 1, 55, true },
+    { "openblas-0.3.21-haswell-1-update", "openblas-0.3.21", "haswell", 1, 153, true },
+    { "openblas-0.3.21-sandybridge-1-update", "openblas-0.3.21", "sandybridge", 1, 111,
+      true },
+    { "openblas-0.3.21-cooperlake-1", "openblas-0.3.21", "cooperlake", 1, 0, false },
+    { "openblas-0.3.21-skylakex-1", "openblas-0.3.21", "skylakex", 1, 0, false },
+    { "openblas-0.3.21-skylakex-4", "openblas-0.3.21", "skylakex", 4, 0, false },
+    { "openblas-0.3.21-haswell-1", "openblas-0.3.21", "haswell", 1, 0, false },
+    { "openblas-0.3.21-haswell-1", "openblas-0.3.21", "zen", 1, 0, false },
+    { "openblas-0.3.21-haswell-4", "openblas-0.3.21", "haswell", 4, 0, false },
+    { "openblas-0.3.21-sandybridge-1", "openblas-0.3.21", "sandybridge", 1, 0, false },
+    { "openblas-0.3.21-sandybridge-4", "openblas-0.3.21", "sandybridge", 4, 0, false },
+    { "blis-0.9.0-skx-1", "blis-0.9.0", "skx", 1, 61, false },
+    { "blis-0.9.0-sandybridge-1", "blis-0.9.0", "sandybridge", 2, 110, false },
 };
 
 enum { FILES = sizeof recorded / sizeof *recorded, SHAPES = 500 };
@@ -76,6 +81,13 @@ static uint64_t digest(const uint32_t *d, size_t count)
     return sum;
 }
 
+static uint32_t draw_factor(uint64_t *state, const float value[4])
+{
+    uint32_t bits;
+    memcpy(&bits, &value[test_bits(state) >> 62], sizeof bits);
+    return bits;
+}
+
 static struct bitcut_gemm gemm_of_shape(const struct shape *s, const uint32_t *a,
                                         const uint32_t *b, uint32_t *d)
 {
@@ -103,7 +115,11 @@ static bool is_refused(const struct recorded *r, const struct shape *s)
     uint32_t *const a = draw_matrix(&state, s->m * s->k),
                    *const b = draw_matrix(&state, s->k * s->n),
                    *const d = malloc(s->m * s->n * sizeof *d);
-    const struct bitcut_gemm g = gemm_of_shape(s, a, b, d);
+    struct bitcut_gemm g = gemm_of_shape(s, a, b, d);
+    if (r->update) g.alpha = draw_factor(&state, (const float[]){ 1, -1, 0.7f, 2.5f });
+    if (r->update) g.beta = draw_factor(&state, (const float[]){ 1, -1, 0.3f, 0.5f });
+    uint32_t *const c = draw_matrix(&state, s->m * s->n);
+    g.c.at = c;
     const enum bitcut_status status = bitcut_predict_gemm(&g, &o, 0, why);
     ck_assert_msg(status == BITCUT_OK || status == BITCUT_UNSUPPORTED, "%s", why);
     if (status == BITCUT_OK)
@@ -111,6 +127,7 @@ static bool is_refused(const struct recorded *r, const struct shape *s)
                       r->threads, s->number);
     free(a);
     free(b);
+    free(c);
     free(d);
     return status != BITCUT_OK;
 }
@@ -207,7 +224,8 @@ static bool is_installed(const struct installed *x)
 /* Shapes that no file has, of the library that runs now. */
 static void compare_installed(const struct installed *x, int number)
 {
-    const struct recorded r = { x->chip, x->library, x->chip, x->threads, 0 };
+    const bool update = number % 2 && !strncmp(x->library, "openblas", 8);
+    const struct recorded r = { x->chip, x->library, x->chip, x->threads, 0, update };
     const int first = 1000 * (1 + (int)(test_seed() % 1000)) + 100 * number,
               count = test_cases(40, 100);
     struct shape s;
@@ -217,7 +235,8 @@ static void compare_installed(const struct installed *x, int number)
         printf("# %s for %s is not installed here\n", x->library, x->chip);
         return;
     }
-    snprintf(words, sizeof words, "%d %d %d", first, first + count - 1, x->threads);
+    snprintf(words, sizeof words, "%d %d %d %s", first, first + count - 1, x->threads,
+             update ? "update" : "");
     FILE *const f = start(x, words);
     while (fscanf(f, "%d %2s %zu %zu %zu %" SCNx64, &s.number, s.layout, &s.m, &s.n, &s.k,
                   &s.digest) == 6)
@@ -314,8 +333,12 @@ START_TEST(refusals)
         ck_assert(*why);                                                                 \
     } while (0)
     ck_assert_int_eq(bitcut_predict(&p, &g, &o, why), BITCUT_OK);
-    REFUSED(BITCUT_UNSUPPORTED, g.alpha = 0x40000000);
-    REFUSED(BITCUT_UNSUPPORTED, g.beta = F32_ONE);
+    REFUSED(BITCUT_UNSUPPORTED, g.alpha = 0);
+    REFUSED(BITCUT_UNSUPPORTED, g.alpha = 0x7f800000);
+    REFUSED(BITCUT_UNSUPPORTED, g.beta = 0x7fc00000);
+    REFUSED(BITCUT_UNSUPPORTED, (g.beta = F32_ONE, g.k = 1000));
+    REFUSED(BITCUT_UNSUPPORTED,
+            (g.beta = F32_ONE, o.library = "blis-0.9.0", o.chip = "skx"));
     REFUSED(BITCUT_UNSUPPORTED, g.count = 2);
     REFUSED(BITCUT_UNSUPPORTED, g.k = 0);
     REFUSED(BITCUT_UNSUPPORTED, g.zero_a = 1);
