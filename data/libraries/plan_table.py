@@ -22,6 +22,7 @@ import numpy as np
 
 ROUND = 16384  # shapes of a kind in a round of `plans ask`
 FULL, MOST = 0, 65535  # numbers of slices, as in cublas_choose.c
+ANY = 99  # stages of which no partial one is in the slices, so that their k does not matter
 STAGE_K = {0: 32, 25: 32, 26: 8, 27: 16, 28: 8, 31: 8, 32: 8, 33: 16, 34: 32, 35: 64, 36: 128,
            **{i: 16 << (i - 1) // 6 for i in range(1, 25)}}
 STREAM_K = 2**32 - 1
@@ -101,7 +102,8 @@ def leaves_of_nvjet(f, k, types):
 def leaves_of_cutlass(f, k, types, layout):
     half, simt, slices, stage = types[-2:] == "16", f[0] == 20, max(f[3], 1), STAGE_K[f[2]]
     eight = half and f[2] == 0  # the instruction with 8 k
-    k_of_step, number = 16 if half and not eight else 8, {16: 1, 32: 7, 64: 13, 128: 19}[stage] if not simt else 0
+    k_of_step = 16 if half and not eight else 8
+    number = 0 if eight or simt else {16: 1, 32: 7, 64: 13, 128: 19}[stage]
     id_of = 21 if types == "tf32" else 24 if eight else 23
     scheme = f[4] if half else 2
     line = 128 // BYTES[types.split(".")[0]]
@@ -116,16 +118,18 @@ def leaves_of_cutlass(f, k, types, layout):
         return
     if slices == 1:
         whole = (k % k_of_step == 0) | (k <= stage)
-        yield k > 0, (id_of, 0 if eight else number, 1, 0, 0)
-        if not eight:
+        yield k > 0, (id_of, number, 1, 0, 0)
+        if eight:
+            yield whole, (id_of, ANY, 1, 0, 0)
+        else:
             yield whole, (43, 34, 1, 0, 0) if types == "tf32" else (66, 35, 1, 0, 0)
         if not eight and half:
             yield whole & (np.maximum(1, (k - 1) // 1280) == 1), (66, 35, FULL, 2, 0)
         return
     whole = (length % k_of_step == 0) & (k % length % k_of_step == 0)
-    yield k > 0, (id_of, 0 if eight else number, slices, scheme, 0)
-    yield whole, (id_of, 0 if eight else 7, slices, scheme, 0)
-    yield whole & (length == grain), (id_of, 0 if eight else 7, MOST, scheme, 0)
+    yield k > 0, (id_of, number, slices, scheme, 0)
+    yield whole, (id_of, ANY, slices, scheme, 0)
+    yield whole & (length == grain), (id_of, ANY, MOST, scheme, 0)
 
 
 def leaves_of(f, k, types, layout):
@@ -225,23 +229,29 @@ def wrapped(items):
     return "\n".join(lines)
 
 
+def with_stages(leaf):
+    return (leaf[0], 0 if leaf[0] == 24 else 7, *leaf[2:]) if leaf[1] == ANY else leaf
+
+
 def write_tree(path, name, what, tree, leaves):
-    used = sorted({0} | {x - 64 for x in only_leaves(tree)})
-    tree = renumbered(tree, {old: new for new, old in enumerate(used)})
-    rows = ["{ %s }" % ", ".join(map(str, leaves[i])) for i in used]
+    used = [REFUSED]
+
+    def renumbered(node):
+        if isinstance(node, int):
+            leaf = with_stages(leaves[node])
+            if leaf not in used:
+                used.append(leaf)
+            return used.index(leaf)
+        left, right = renumbered(node[3]), renumbered(node[4])
+        return left if left == right else (*node[:3], left, right)
+
+    tree = renumbered(tree)
+    rows = ["{ %s }" % ", ".join(map(str, leaf)) for leaf in used]
     path.write_text(
         "/* SPDX-License-Identifier: BSD-3-Clause */\n"
         f"/* A tree of cublas_choose.c: {what}.  Learned from recorded answers. */\n"
         f"static const struct leaf {name}_leaves[] = {{\n{wrapped(rows)}\n}};\n\n"
         f"static const uint32_t {name}[] = {{\n{wrapped(map(str, numbers(tree)))}\n}};\n")
-
-
-def only_leaves(node):
-    return [64 + node] if isinstance(node, int) else only_leaves(node[3]) + only_leaves(node[4])
-
-
-def renumbered(node, new):
-    return new[node] if isinstance(node, int) else (*node[:3], renumbered(node[3], new), renumbered(node[4], new))
 
 
 def make_tree(program, row, answers, fields, out, most):
@@ -255,7 +265,8 @@ def make_tree(program, row, answers, fields, out, most):
     values, label = np.concatenate(values, axis=1), np.concatenate(label)
     label[np.bincount(label)[label] < least] = 0
     m, n, k = values[:3].astype(np.uint64)
-    apart = (m * np.uint64(2654435761) + n * np.uint64(40503) + k * np.uint64(97) >> np.uint64(7)) % np.uint64(32) == 0
+    mixed = m * np.uint64(2654435761) + n * np.uint64(40503) + k * np.uint64(97)
+    apart = (mixed >> np.uint64(7)) % np.uint64(32) == 0
     tree = learn(program, values[:, ~apart], label[~apart], least)
     found, right = walk(tree, values[:, apart]), label[apart]
     print(f"{name}: {len(label)} shapes, {len(numbers(tree))} numbers; of {len(right)} others "
@@ -274,8 +285,8 @@ def make_layers(folder, out, rows=2048):
         if layout != "NT" or any(codes[code][0] != 66 for code in set(row)):
             sys.exit(f"{line}: other kernels than nvjet")
         starts = [i for i in range(rows) if not i or slices[i] != slices[i - 1]]
-        head = [1 + types.startswith("e4m3"), 2 * NUMBER[types] + (epilogue == "bias"), int(n) // 8, int(k) // 8,
-                len(starts)]
+        head = [1 + types.startswith("e4m3"), 2 * NUMBER[types] + (epilogue == "bias"), int(n) // 8,
+                int(k) // 8, len(starts)]
         text.append(wrapped(map(str, head + [x for i in starts for x in (i + 1, slices[i])])))
     (out / "cublas_layers.inc").write_text(
         "/* SPDX-License-Identifier: BSD-3-Clause */\n"
@@ -287,7 +298,8 @@ def make_layers(folder, out, rows=2048):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("-o", "--out", type=pathlib.Path, required=True)
     parser.add_argument("--most", type=int, default=1600000, help="shapes of a kind")
