@@ -78,7 +78,8 @@ static enum bitcut_status refuse(struct fault *f, const char *what)
 static enum bitcut_status nvjet(struct call *c, struct fault *f)
 {
     const size_t stage = stage_k(c->fields.stages), slices = c->fields.splits;
-    if (stage < 64) return refuse(f, "the stages are not 64 or 128 k");
+    if (stage != (c->types->operands == CUBLAS_FP8 ? 128 : 64))
+        return refuse(f, "the k of a stage is not 64, or 128 of FP8");
     const size_t rest = c->k % stage, whole = c->k / stage;
     on_tensor_cores(c, c->types->unit);
     if (slices <= 1) return BITCUT_OK;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Predictions of libraries: the same as the program's, and D of an installed library."""
 
+import os
 import unittest
 
 from helper import needs_numpy, numpy, program
@@ -8,6 +9,7 @@ from helper import needs_numpy, numpy, program
 import bitcut
 
 OPENBLAS = {"library": "openblas-0.3.21", "chip": "haswell"}
+LOST = os.path.join(os.environ.get("BITCUT_DATA", ""), "libraries/h200-lost-tail")
 
 
 class Predictions(unittest.TestCase):
@@ -72,6 +74,15 @@ class Results(unittest.TestCase):
                                 fields="id=20,stages=28,splits=3")
         one = bitcut.gemm(self.a, self.b.T, recipe="fp32", unit="fma/f32", order="slices=3,cut=4").d
         self.assertTrue((d == one).all())
+
+    @unittest.skipUnless(os.path.isdir(LOST), "BITCUT_DATA has no recordings")
+    def test_lost(self):
+        """A recorded result of PyTorch without the last 8 products, from the sizes alone."""
+        a, b, d = (numpy.load(os.path.join(LOST, f"{x}.npy")) for x in "ABD")
+        found = bitcut.predict_gemm(a, b, library="cublas-13.1", chip="h200", types="f16.f32")
+        self.assertTrue((found == d).all())
+        self.assertFalse((bitcut.gemm(a, b, recipe="plain", unit="hopper/mma.m16n8k16.f32.f16",
+                                      order="slices=9,tile=1280").d == found).all())
 
     def test_given(self):
         with self.assertRaises(bitcut.Unsupported):
