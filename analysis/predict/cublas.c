@@ -10,8 +10,7 @@
 #include "lib/number/fma.h"
 
 const struct library_chip cublas_chips[] = {
-    { "h200", "NVIDIA H200, compute capability 9.0", NULL },
-    { 0 }
+    { "h200", "NVIDIA H200, compute capability 9.0", NULL }, { 0 }
 };
 
 /* --- a call ----------------------------------------------------------------------- */
@@ -270,12 +269,15 @@ static enum bitcut_status compute(struct call *c, struct fault *f)
 }
 
 /* What the recorded calls have in common. */
-static enum bitcut_status check_call(const struct bitcut_gemm *g, struct fault *f)
+static enum bitcut_status check_call(const struct call *c, struct fault *f)
 {
+    const struct bitcut_gemm *const g = &c->x->call;
     if (g->alpha != F32_ONE || g->beta << 1 || g->c.at)
         return refuse(f, "alpha other than 1, and C, are not predicted");
     if (g->epilogue[0] > BITCUT_STEP_FUSED || g->bias_rows || g->start)
         return refuse(f, "of epilogues only a bias of columns is predicted");
+    if (c->has_bias && c->types->operands == CUBLAS_FP8 && !c->types->is_short)
+        return refuse(f, "a bias of an FP8 product in FP32 is not predicted");
     if (g->d.layout != BITCUT_ROW_MAJOR)
         return refuse(f, "a D by columns is not predicted; predict its transpose");
     return BITCUT_OK;
@@ -287,7 +289,7 @@ enum bitcut_status cublas_predict(struct prediction *x, struct fault *f)
                       .types = cublas_types_of(x),
                       .k = x->call.k,
                       .has_bias = x->call.bias.at || x->call.bias.each };
-    enum bitcut_status status = check_call(&x->call, f);
+    enum bitcut_status status = check_call(&c, f);
     if (status == BITCUT_OK)
         status = x->fields ? cublas_fields_read(&c.fields, x->fields, f)
                            : cublas_choose(&c.fields, x, f);

@@ -172,12 +172,30 @@ static uint32_t splits_of(const struct leaf *l, size_t k, enum cublas_operands o
     return (uint32_t)(l->id == 55 ? divide_up(k, 8) : k);
 }
 
-static bool is_recorded(const struct bitcut_gemm *g, const struct cublas_types *types)
+/* Whether a rows x cols matrix has gaps. */
+static bool has_gaps(const struct bitcut_matrix *x, size_t rows, size_t cols)
+{
+    return x->ld && x->ld != (x->layout == BITCUT_ROW_MAJOR ? cols : rows);
+}
+
+/* The leaf of the tree for a call, or NULL. */
+static const struct leaf *find_leaf(const struct bitcut_gemm *g,
+                                    const struct cublas_types *types, const char *layout,
+                                    bool has_bias)
 {
     enum { ROWS = 8191, COLUMNS = 8192, LEAST_K = 8, K = 16384 };
     const bool aligned = g->n % 8 == 0 && g->k % 8 == 0;
-    return g->m <= ROWS && g->n <= COLUMNS && g->k >= LEAST_K && g->k <= K &&
-           (!types->is_other || aligned);
+    if (g->m > ROWS || g->n > COLUMNS || g->k < LEAST_K || g->k > K ||
+        (types->is_other && !aligned))
+        return NULL;
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
+        const struct tree *const t = &trees[i];
+        if (t->operands != types->operands || strcmp(t->layout, layout)) continue;
+        const uint32_t leaf =
+            leaf_of(t, (struct sizes){ g->m, g->n, g->k }, types, has_bias);
+        return leaf ? &t->leaf[leaf] : NULL;
+    }
+    return NULL;
 }
 
 enum bitcut_status cublas_choose(struct cublas_fields *to, const struct prediction *x,
@@ -185,34 +203,33 @@ enum bitcut_status cublas_choose(struct cublas_fields *to, const struct predicti
 {
     const struct cublas_types *const types = cublas_types_of(x);
     const struct bitcut_gemm *const g = &x->call;
-    const bool has_bias = g->bias.at || g->bias.each;
+    const bool has_bias = g->bias.at || g->bias.each,
+               is_fp8 = types->operands == CUBLAS_FP8;
     const char layout[] = { g->a.layout == BITCUT_COLUMN_MAJOR ? 'T' : 'N',
                             g->b.layout == BITCUT_COLUMN_MAJOR ? 'T' : 'N', 0 };
-    const struct tree *t = NULL;
-    uint32_t splits = 1, leaf = 0;
-    if (types->operands == CUBLAS_FP8 && (g->n % 16 || g->k % 16))
+    uint32_t splits = 1;
+    if (is_fp8 && (g->n % 16 || g->k % 16))
         return fault_set(f, BITCUT_UNSUPPORTED,
                          "cuBLAS has no FP8 product of these sizes");
+    if (has_gaps(&g->a, g->m, g->k) || has_gaps(&g->b, g->k, g->n) ||
+        has_gaps(&g->d, g->m, g->n))
+        return fault_set(f, BITCUT_UNSUPPORTED,
+                         "no algorithms were recorded for matrices with gaps; give the "
+                         "fields of the algorithm (--fields)");
     if (!strcmp(layout, "NT") && !types->is_other &&
         find_layer(&splits, x, types, has_bias)) {
         *to = (struct cublas_fields){ .id = 66,
-                                      .stages = types->operands == CUBLAS_FP8 ? 36 : 35,
+                                      .stages = is_fp8 ? 36 : 35,
                                       .splits = splits,
                                       .scheme = splits > 1 ? 2 : 0 };
         return BITCUT_OK;
     }
-    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++)
-        if (trees[i].operands == types->operands && !strcmp(trees[i].layout, layout))
-            t = &trees[i];
-    if (t && is_recorded(g, types))
-        leaf = leaf_of(t, (struct sizes){ g->m, g->n, g->k }, types, has_bias);
-    if (!leaf)
-        return fault_set(
-            f, BITCUT_UNSUPPORTED,
-            "the recorded algorithms do not determine that for these sizes; give "
-            "the fields of the algorithm that cublasLtMatmulAlgoGetHeuristic "
-            "returns (--fields)");
-    const struct leaf *const l = &t->leaf[leaf];
+    const struct leaf *const l = find_leaf(g, types, layout, has_bias);
+    if (!l)
+        return fault_set(f, BITCUT_UNSUPPORTED,
+                         "the recorded algorithms do not determine that for these sizes; "
+                         "give the fields of the algorithm that "
+                         "cublasLtMatmulAlgoGetHeuristic returns (--fields)");
     *to = (struct cublas_fields){ .id = l->id,
                                   .stages = l->stages,
                                   .splits = splits_of(l, g->k, types->operands),

@@ -352,6 +352,9 @@ START_TEST(other_calls)
     REFUSED(g.d.layout = BITCUT_COLUMN_MAJOR);
     REFUSED((g.bias.at = &one, g.bias_rows = true));
     REFUSED(g.count = 2);
+    REFUSED(g.a.ld = 4104);
+    REFUSED(g.b.ld = 4104);
+    REFUSED(g.d.ld = 72);
 #undef REFUSED
     o.library = "openblas-0.3.21", o.chip = "haswell", o.fields = "id=66";
     g = good;
