@@ -466,7 +466,7 @@ START_TEST(halves_of_odd_rows)
     ck_assert_int_eq(predict_choose(&x, &g, &o, &f), BITCUT_OK);
     ck_assert_int_eq(predict_find(&x, &g, &f), BITCUT_OK);
     prediction_row(row, &x, 0);
-    for (int i = 0; i < 8; i++) ck_assert(!row[480 + i] && row[488 + i] && !row[504 + i]);
+    for (int i = 0; i < 8; i++) ck_assert(row[488 + i] && row[496 + i] && !row[504 + i]);
     prediction_clear(&x);
 }
 END_TEST
