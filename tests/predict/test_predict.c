@@ -452,9 +452,9 @@ START_TEST(limits)
 }
 END_TEST
 
-/* Two threads share 1314 rows of the transpose; each has a block of 320 of its 657, and
-   of the 337 that remain 176 and 161, as 337 / 2 is rounded up.  So the last tile alone
-   of the second block begins with row 488. */
+/* Two threads share 1314 rows of the transpose.  Each has a block of 320 of its 657 rows, and
+   of the 337 that remain 176 and 161, as 337 / 2 is rounded up.  So the tiles at 488, the last
+   of its block, and at 496, the first, are computed alone. */
 START_TEST(halves_of_odd_rows)
 {
     struct bitcut_predict_options o = haswell;
