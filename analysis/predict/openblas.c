@@ -119,7 +119,7 @@ static enum bitcut_status haswell_kernel(const struct call *c, struct block b,
     };
     const size_t tiles = b.rows / 8, last = b.row + 8 * (tiles - 1);
     const size_t groups = tiles > 1 ? b.cols / 12 : 0;
-    const size_t rest = b.cols % 12, four = b.col + b.cols - rest + rest / 8 * 8;
+    const size_t rest = b.cols % 12, four = b.col + b.cols - rest;
     enum bitcut_status status = BITCUT_OK;
     if (!tiles || c->k < 8) return status;
     const int two = in_panels(c, halves);
@@ -129,7 +129,7 @@ static enum bitcut_status haswell_kernel(const struct call *c, struct block b,
         if (status == BITCUT_OK)
             status = add(c, (struct block){ last, 8, col + (tiles % 2 ? 6 : 0), 6 }, two, f);
     }
-    if (status != BITCUT_OK || rest % 8 < 4) return status;
+    if (status != BITCUT_OK || rest < 4 || rest > 7) return status;
     return add(c, (struct block){ b.row, 8 * tiles, four, 4 }, two, f);
 }
 

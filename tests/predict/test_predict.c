@@ -316,6 +316,161 @@ START_TEST(outputs_of_computations)
 }
 END_TEST
 
+/* Both sides of limits at which a library chooses another order; it gave the bits of
+ * each. */
+START_TEST(limits)
+{
+#define TWO  "fp32@fma/f32,lanes=2,chunk=1,unroll=8,remainder-in-lane"
+#define TREE "fp32@fma/f32,lanes=16,chunk=1,reduction=tree"
+    static const struct {
+        const char *library, *chip;
+        int threads;
+        size_t m, n, k;
+        bool transposed; /* B */
+        const char *gemm[2];
+        size_t outputs; /* of the first computation */
+    } limit[] = {
+        { "openblas-0.3.21",
+          "haswell",
+          1,
+          24,
+          1314,
+          20,
+          false,
+          { "fp32@fma/f32", TWO },
+          30576 },
+        /* one thread for up to 2^18 products */
+        { "openblas-0.3.21",
+          "haswell",
+          2,
+          128,
+          128,
+          16,
+          false,
+          { "fp32@fma/f32", TWO },
+          14400 },
+        { "openblas-0.3.21",
+          "haswell",
+          2,
+          128,
+          128,
+          17,
+          false,
+          { "fp32@fma/f32", TWO },
+          12800 },
+        /* small kernels */
+        { "openblas-0.3.21", "skylakex", 1, 40, 30, 40, true, { TREE, NULL }, 1200 },
+        { "openblas-0.3.21",
+          "skylakex",
+          1,
+          40,
+          31,
+          40,
+          true,
+          { "fp32@fma/f32", NULL },
+          1240 },
+        { "openblas-0.3.21",
+          "skylakex",
+          1,
+          40,
+          30,
+          31,
+          true,
+          { "fp32@fma/f32", NULL },
+          1200 },
+        { "openblas-0.3.21",
+          "skylakex",
+          1,
+          200,
+          10,
+          500,
+          false,
+          { "fp32@fma/f32", NULL },
+          2000 },
+        { "openblas-0.3.21",
+          "skylakex",
+          1,
+          201,
+          10,
+          500,
+          false,
+          { "fp32@fma/f32,slices=2,tile=448,balance-tail=16", NULL },
+          2010 },
+        { "openblas-0.3.21",
+          "skylakex",
+          1,
+          20,
+          24,
+          40,
+          false,
+          { "fp32@fma/f32", TREE },
+          320 },
+        { "openblas-0.3.21",
+          "skylakex",
+          1,
+          20,
+          25,
+          40,
+          false,
+          { "fp32@fma/f32", NULL },
+          500 },
+        { "openblas-0.3.21",
+          "skylakex",
+          1,
+          20,
+          24,
+          31,
+          false,
+          { "fp32@fma/f32", NULL },
+          480 },
+        /* a longer last block of k */
+        { "blis-0.9.0", "skx", 1, 5, 6, 480, false, { "fp32@fma/f32", NULL }, 30 },
+        { "blis-0.9.0",
+          "skx",
+          1,
+          5,
+          6,
+          481,
+          false,
+          { "fp32@fma/f32,slices=2,tile=384", NULL },
+          30 },
+    };
+    for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) {
+        const struct bitcut_predict_options o = { .size = sizeof o,
+                                                  .library = limit[i].library,
+                                                  .chip = limit[i].chip,
+                                                  .library_threads = limit[i].threads };
+        struct bitcut_gemm g = gemm_of_sizes(limit[i].m, limit[i].n, limit[i].k);
+        struct bitcut_prediction p = { .size = sizeof p };
+        if (limit[i].transposed) g.b.layout = BITCUT_COLUMN_MAJOR;
+        ck_assert_int_eq(bitcut_predict(&p, &g, &o, NULL), BITCUT_OK);
+        ck_assert_uint_eq(p.computations, limit[i].gemm[1] ? 2 : 1);
+        for (size_t c = 0; c < p.computations; c++)
+            ck_assert_str_eq(p.computation[c].gemm, limit[i].gemm[c]);
+        ck_assert_uint_eq(p.computation[0].outputs, limit[i].outputs);
+    }
+}
+END_TEST
+
+/* Two threads share 1314 rows of the transpose.  Each has a block of 320 of its 657 rows, and
+   of the 337 that remain 176 and 161, as 337 / 2 is rounded up.  So the tiles at 488, the last
+   of its block, and at 496, the first, are computed alone. */
+START_TEST(halves_of_odd_rows)
+{
+    struct bitcut_predict_options o = haswell;
+    struct prediction x = { .parts = 0 };
+    struct fault f;
+    unsigned char row[1314];
+    const struct bitcut_gemm g = gemm_of_sizes(131, 1314, 20);
+    o.library_threads = 2;
+    ck_assert_int_eq(predict_choose(&x, &g, &o, &f), BITCUT_OK);
+    ck_assert_int_eq(predict_find(&x, &g, &f), BITCUT_OK);
+    prediction_row(row, &x, 0);
+    for (int i = 0; i < 8; i++) ck_assert(row[488 + i] && row[496 + i] && !row[504 + i]);
+    prediction_clear(&x);
+}
+END_TEST
+
 /* Each with one thing that is not predicted, or not known. */
 START_TEST(refusals)
 {
@@ -410,4 +565,4 @@ START_TEST(changes_of_rows)
 END_TEST
 
 TEST_MAIN("predict", recorded_shapes, installed_libraries, layouts_of_d,
-          outputs_of_computations, refusals, changes_of_rows)
+          outputs_of_computations, limits, halves_of_odd_rows, refusals, changes_of_rows)
