@@ -1680,6 +1680,77 @@ enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
                                           const struct bitcut_tolerance_options *options,
                                           int threads, char *why) BITCUT_CHECK_RESULT;
 
+/* --- what a library will compute -------------------------------------------------- */
+
+/* The call of a library that is predicted. */
+struct bitcut_predict_options {
+    size_t size;         /* sizeof this struct, as the caller was compiled             */
+    const char *library; /* a name of `bitcut list libraries`                          */
+    const char *chip;    /* a chip of the library, as `bitcut list libraries` names it */
+    const char *types;   /* types of the call, as that list names them; NULL: the first
+                            with the formats of A, B and D                             */
+    int library_threads; /* threads of the library; 0: 1                               */
+    const char *fields;  /* the algorithm that the library chooses, if the program knows it,
+                            such as "id=66,stages=35,splits=9,scheme=2" of cuBLAS; NULL: as
+                            the sizes determine it                                     */
+};
+
+/* The most computations that the outputs of one call have, and the characters of a sentence
+   on one, with the final 0. */
+enum { BITCUT_PREDICTED_MAX = 4, BITCUT_PREDICTED_TEXT_MAX = 480 };
+
+/* One computation of a prediction. */
+struct bitcut_predicted {
+    size_t size;                /* sizeof this struct in the library                   */
+    size_t outputs;             /* number of outputs that are computed so              */
+    char gemm[BITCUT_GEMM_MAX]; /* how, as bitcut_gemm_read() takes it                 */
+    char text[BITCUT_PREDICTED_TEXT_MAX]; /* its order of k, as a sentence             */
+};
+
+/* What a library will compute. */
+struct bitcut_prediction {
+    size_t size;         /* sizeof this struct, as the caller was compiled             */
+    size_t computations; /* number of computations, 1 or more                          */
+    struct bitcut_predicted computation[BITCUT_PREDICTED_MAX]; /* them                 */
+};
+
+/* Predict how a library computes a GEMM, from tables of rules that were compared with
+   results of the library.
+
+   Returns: BITCUT_OK.
+            BITCUT_UNSUPPORTED: the rules do not cover this call; nothing is guessed.
+            BITCUT_BAD_ARGUMENT: the library, the chip or the types are unknown, or the
+            library has no such formats; library_threads is negative; or a number of the
+            GEMM is invalid.
+            BITCUT_NO_MEMORY.
+   In:      gemm:    the GEMM.  The sizes, formats and layouts of the matrices, alpha, beta,
+                     the bias and the steps are read; elements, recipe, unit, order and
+                     other variations are not.
+            options: the call.
+   Out:     to:      the computations; written only on success.
+            why:     the reason.
+   - If an edge of D, or part of it, is computed in another order of k than the rest, there
+     are several computations.  Each output has one of them.
+   - The prediction is for a program that calls the function that `bitcut list libraries`
+     names, on a machine for which the library selects this chip. */
+enum bitcut_status bitcut_predict(struct bitcut_prediction *to,
+                                  const struct bitcut_gemm *gemm,
+                                  const struct bitcut_predict_options *options, char *why)
+    BITCUT_CHECK_RESULT;
+
+/* Compute D as a library will compute it, bit for bit.
+
+   Returns: as bitcut_predict(), and a status of bitcut_gemm().
+   Args:    threads: number of threads.
+   In:      gemm:    the GEMM, with its matrices.
+            options: the call.
+   Out:     the D of `gemm`; undefined if the result is not BITCUT_OK.
+            why:     the reason.
+   - D must not be C if there are several computations. */
+enum bitcut_status bitcut_predict_gemm(const struct bitcut_gemm *gemm,
+                                       const struct bitcut_predict_options *options,
+                                       int threads, char *why) BITCUT_CHECK_RESULT;
+
 /* --- which recipe will do --------------------------------------------------------- */
 
 /* Options of bitcut_advise().  A member that is 0 has its default.  A struct may end before

@@ -115,6 +115,8 @@ prints "gemm --budget" gemm --recipe plain --unit a100 -m 2 -n 2 -k 11 --scale-a
     --epilogue fused+relu --budget --at 1,1 --worst 1 --json
 prints "gemm --budget of integers" gemm --recipe plain --unit ampere/mma.m16n8k32.s32.s8 -m 2 -n 2 \
     -k 11 --scale-a 2 --format-d f32 --budget --at 1,1 --worst 1 --json
+prints "predict --sweep" predict --library openblas-0.3.21 --chip haswell --sweep m=3..5 -n 8 -k 9 --json
+prints "gemm --library" gemm --library openblas-0.3.21 --chip haswell -m 4 -n 9 -k 9 --reference none --json
 prints "advise" advise -a ../A.npy --unit v100 --recipe plain --want 1 --json
 prints "tolerance --json" tolerance --recipe ootomo --unit a100 -m 20 -n 20 -k 20 --seeds 4 \
     --power 1 --order any --json

@@ -332,6 +332,9 @@ tolerance --recipe ootomo --unit a100 -m 20 -n 20 -k 20 --seeds 4 --power 2
 explain -a A.npy -b B.npy -d D.npy --seconds 1
 verify --recipe fp32 --unit fma/f32 -a A.npy -b B.npy -d D.npy
 advise -a A.npy -b B.npy --unit v100 --recipe plain
+predict --library openblas-0.3.21 --chip haswell --sweep m=1..20 -n 40 -k 700
+predict --library openblas-0.3.21 --chip haswell -m 20 -n 40 -k 700
+gemm --library openblas-0.3.21 --chip haswell -m 20 -n 40 -k 700
 split -a A.npy
 list units
 tile --gpu h200

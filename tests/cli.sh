@@ -290,7 +290,7 @@ help_printed() {
     cmp help out 2>&1
     commands=$(sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' out)
     for name in list mma replay record split convert gemm bound verify explain study report bench tile \
-        tolerance advise; do
+        tolerance advise predict; do
         echo "$commands" | grep -qx "$name" || echo "no command $name"
     done
     for name in $commands; do

@@ -161,6 +161,8 @@ runs > out 2>&1 || cat out >> run.failed
     prints tolerance tolerance --recipe legemm --unit h100 $two -d two-D.npy --power 0 --seeds 5
     prints tolerance tolerance --recipe legemm --unit h100 -a A.npy -b B.npy -d D.npy --original-a A.npy --power 0 \
         --seeds 5
+    prints predict predict --library openblas-0.3.21 --chip haswell -m 20 -n 40 -k 700
+    prints predict predict --library openblas-0.3.21 --chip haswell --sweep m=1..9 -n 40 -k 700
     prints advise advise -a A.npy -b B.npy --unit h100
     prints advise advise -a A.npy --unit mi210
     prints advise advise -a A.npy -b B.npy --unit h100 --quantize-a fp8-rows --format-d bf16
@@ -215,6 +217,7 @@ every_line() {
     unread verify --recipe legemm --unit h100 -a A.npy -b B.npy -d D2.npy --worst 1 --seconds 1
     unread explain -a A.npy -b B.npy -d D2.npy --recipe legemm --seconds 1
     unread tolerance --recipe legemm --unit h100 -a A.npy -b B.npy -d D.npy --power 1 --seeds 5
+    unread predict --library openblas-0.3.21 --chip haswell -m 20 -n 40 -k 700
     unread advise -a A.npy -b B.npy --unit h100 --unit mi210
     unread advise -a A.npy -b B.npy --unit h100 --quantizers --format-d bf16 --want 0.1
 }
@@ -228,6 +231,7 @@ ok_if_empty "explain --probe" "$(same probed 'probe of a program')"
 ok_if_empty "bound" "$(same bound bound 'a GEMM')"
 ok_if_empty "tolerance" "$(same tolerance tolerance 'a GEMM')"
 ok_if_empty "advise" "$(same advise advise 'may a GEMM' 'may operands of a GEMM')"
+ok_if_empty "predict" "$(same predict predict 'predict of a sweep')"
 ok_if_empty "split" "$(same split split)"
 ok_if_empty "split --quantize" "$(same quantized 'split of a quantizer' 'split of a quantized file')"
 ok_if_empty "mma" "$(same mma mma)"

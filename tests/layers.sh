@@ -44,6 +44,7 @@ analysis/split    lib/base lib/number lib/gemm emu/fast emu analysis/split
 analysis/accuracy lib lib/base lib/number lib/gemm lib/exact emu analysis/split analysis/accuracy
 analysis/order    lib lib/base lib/number lib/gemm emu analysis/order
 analysis/identify lib/base lib/number lib/gemm lib/exact emu analysis/order analysis/identify
+analysis/predict  lib lib/base lib/number lib/gemm lib/input emu analysis/order analysis/predict
 analysis/sampling lib lib/base lib/number lib/gemm lib/exact lib/io emu analysis/split analysis/accuracy analysis/identify analysis/sampling
 analysis/evidence lib/base lib/number lib/gemm lib/io emu gpu/api analysis/evidence
 analysis/fit      lib/base lib/number lib/gemm emu analysis/evidence analysis/fit
@@ -51,7 +52,7 @@ analysis/verify   lib/base lib/number lib/gemm lib/input emu/fast emu emu/gfx9 g
 analysis/bench    lib/base lib/number lib/gemm lib/io lib/input emu gpu/cpu gpu/api analysis/accuracy analysis/verify analysis/bench
 analysis/study    lib/base lib/number lib/gemm lib/io lib/input emu gpu/api analysis/split analysis/accuracy analysis/sampling analysis/study
 analysis/report   lib/base lib/number lib/gemm lib/io emu analysis/study analysis/report
-analysis/answers  lib/base lib/number emu analysis/split analysis/accuracy analysis/identify analysis/sampling analysis/fit analysis/answers
+analysis/answers  lib/base lib/number emu analysis/split analysis/accuracy analysis/identify analysis/sampling analysis/fit analysis/predict analysis/answers
 analysis/run      lib/base lib/number lib/gemm lib/io emu gpu/module gpu/api analysis/run
 analysis/cli      all
 tests             all tests
@@ -71,6 +72,7 @@ tests/split       all tests tests/number tests/split
 tests/accuracy    all tests tests/number tests/accuracy
 tests/order       all tests tests/order
 tests/identify    all tests tests/emu tests/identify
+tests/predict     all tests tests/predict
 tests/sampling    all tests tests/sampling
 tests/evidence    all tests tests/evidence
 tests/fit         all tests tests/fit

@@ -155,6 +155,8 @@ completed() {
     completes "" bitcut gemm -m ""
     completes "" bitcut gemm z
     completes "--threads" bitcut advise --thr
+    completes "openblas-0.3.21" bitcut predict --library open
+    completes "openblas-0.3.21" bitcut gemm --library open
 }
 
 # Every command is there, and every option of every command.

@@ -215,3 +215,9 @@ void budget_describe_one(char *text, size_t size, const void *answer)
     describe_parts(parts, sizeof parts, b->part, unit > 0 ? unit : 1, BUDGET_PARTS);
     text_add(text, size, "%s", *parts ? parts : "it is exact");
 }
+
+void gemm_describe_library(char *text, size_t size, const void *answer)
+{
+    const char *const library = ((const struct gemm_answer *)answer)->library;
+    if (library) text_add(text, size, "%s", library);
+}

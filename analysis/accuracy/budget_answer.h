@@ -50,12 +50,14 @@ struct gemm_answer {
     const struct judged *judged;        /* NULL: the result was not compared */
     size_t largest;                     /* GEMM of a batch that `judged` is about */
     const struct budget_answer *budget; /* NULL: no budget was requested */
+    const char *library; /* what a library computes, as a sentence; NULL: none was named */
 };
 
 /* Sentences (lib/base/record.h) about an answer that begins with a struct gemm_answer. */
 void budget_describe_all(char *text, size_t size, const void *answer);
 void budget_describe_worst(char *text, size_t size, const void *answer);
 void budget_describe_one(char *text, size_t size, const void *answer);
+void gemm_describe_library(char *text, size_t size, const void *answer);
 
 #define BUDGET_LINES                                                                     \
     { "error budget", budget_describe_all, RECORD_ALWAYS, NULL },                        \

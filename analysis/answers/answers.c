@@ -5,6 +5,7 @@
 #include "analysis/fit/fit_fields.h"
 #include "analysis/identify/result_pair.h"
 #include "analysis/identify/statistic_search.h"
+#include "analysis/predict/row_sweep.h"
 #include "analysis/sampling/advise.h"
 #include "analysis/sampling/checked_result.h"
 #include "analysis/sampling/judged.h"
@@ -74,6 +75,9 @@ const struct record answers[] = {
     INNER(split_retention, "split", "what a split retains, measured", split_measures),
     INNER(split_retention, "split", "elements without an exponent", split_specials),
     INNER(power_row, "tolerance.power", "how often tests with these limits reject faults", power_fields),
+    ANSWER(bitcut_prediction, "predict", "what a library will compute", predict_fields),
+    ANSWER(bitcut_predicted, "predict.computations", "one computation of a prediction", predicted_fields),
+    INNER(sweep_range, "predict of a sweep", "numbers of rows for which no row is computed differently", sweep_range_fields),
     INNER(advise, "advise", "which recipe is accurate enough", advise_fields),
     ANSWER(bitcut_advice, "advise.advice", "a recommended recipe", advise_trial_fields),
     INNER(advise_trial, "advise.advice", "with quantized operands", advise_quantized_fields),

@@ -40,6 +40,7 @@ static const struct command *const commands[] = {
     &command_tile,
     &command_tolerance,
     &command_advise,
+    &command_predict,
     &command_run,
     NULL,
 };

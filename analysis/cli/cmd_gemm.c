@@ -4,6 +4,7 @@
 #include "analysis/cli/device_gemm.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/integer_command.h"
+#include "analysis/cli/library_option.h"
 #include "analysis/cli/operands.h"
 #include "analysis/cli/row_value.h"
 #include "analysis/sampling/judged.h"
@@ -18,6 +19,7 @@ struct gemm_command_options {
     struct setup_options setup;
     struct operand_options operands;
     struct budget_options budget;
+    struct library_options library;
     const char *device, *kernel, *save_a, *save_b, *reference;
     bool verbose;
 };
@@ -28,6 +30,7 @@ static const struct gemm_command_options defaults = { .setup = SETUP_BATCH_DEFAU
 
 static const struct option_row options[] = {
     SETUP_OPTIONS(gemm_command),
+    LIBRARY_OPTIONS(gemm_command),
     DEVICE_OPTION(gemm_command, "emulator"),
     { "kernel", "kernel (bitcut list kernels; default: chosen for the device)",
       OPTION(gemm_command, kernel, TEXT, "K") },
@@ -64,11 +67,16 @@ static void describe_place(json_t *row, const struct device_gemm *g)
     if (emulates) json_object_set_new(row, "method", device_gemm_methods(&g->work));
 }
 
+/* The keys of a prediction that the GEMM does not have. */
+static const char *const predict_keys[] = { "library", "chip", "types", "library_threads",
+                                            "computations", NULL };
+
 static json_t *describe(const struct setup *s, const struct context *x)
 {
     json_t *row = json_object();
     setup_describe(row, &s->gemm, &s->plan);
     quantized_json(row, s->quantized);
+    if (s->predicted) record_json_keys(row, predict_fields, s->predicted, predict_keys);
     json_object_update_new(
         row, json_pack("{s:I, s:I, s:I, s:o, s:o, s:o}", "m", (json_int_t)s->a.rows, "n",
                        (json_int_t)s->b.cols, "k", (json_int_t)s->a.cols, "input_a",
@@ -114,6 +122,7 @@ static void result_clear(struct result *r)
 static int emulate(struct result *r, const struct setup *s, const struct context *x)
 {
     struct fault f;
+    if (s->predicted && s->predicted->computations > 1) return library_compute(&r->d, s, x);
     if (matrix_format(&s->gemm.d) == &formats[FORMAT_F32]) return setup_run(&r->d, s, x);
     struct encoded_matrix copy;
     const int status = setup_run_encoded(&r->encoded, s, x);
@@ -226,6 +235,7 @@ static int answer(struct context *x, const struct setup *s, const struct device_
     struct judged judged;
     struct budget_answer budget = { .worst = NULL };
     struct budget_problem problem;
+    char library[LIBRARY_TEXT_MAX];
     size_t largest = 0;
     int status = EXIT_GOOD;
     if (g->on_device) how.offload = &g->offload.offload;
@@ -243,7 +253,8 @@ static int answer(struct context *x, const struct setup *s, const struct device_
         struct gemm_answer a = { .gemm = setup_description(s, x, true),
                                  .judged = reference ? &judged : NULL,
                                  .largest = largest,
-                                 .budget = &budget };
+                                 .budget = &budget,
+                                 .library = library_text(library, s) };
         write_place_field(&a.gemm, g);
         budget_json(row, &budget);
         emit_answer(&x->emitter, row, judged_lines, &a);
@@ -315,18 +326,30 @@ static int make(struct setup *s, struct device_gemm *g, const struct context *x)
     return status == EXIT_GOOD ? operands_make(s, &o->operands, x) : status;
 }
 
+/* Compute the GEMM as a library will. */
+static int make_by_library(struct prediction *p, struct setup *s, const struct context *x)
+{
+    const struct gemm_command_options *const o = x->own;
+    int status = library_open(s, &o->library);
+    if (status == EXIT_GOOD) status = operands_make(s, &o->operands, x);
+    return status == EXIT_GOOD ? library_predict(p, s, &o->library) : status;
+}
+
 static int run(struct context *x)
 {
     static const struct table_row none[] = { { "none", "" }, { 0 } };
     const struct gemm_command_options *const o = x->own;
     struct setup s = { .options = &o->setup, .takes_integers = true };
     struct device_gemm g = { 0 };
+    struct prediction p = { .parts = 0 };
     x->emitter.verbose = o->verbose;
     if (!table_find(TABLE(none), o->reference) &&
         !table_find(TABLE(references), o->reference))
         return fail_unknown("--reference", o->reference, TABLE(references));
     int status = check_outputs(x);
-    if (status == EXIT_GOOD) status = make(&s, &g, x);
+    if (status == EXIT_GOOD) status = library_check(&o->library, x);
+    if (status == EXIT_GOOD)
+        status = o->library.name ? make_by_library(&p, &s, x) : make(&s, &g, x);
     if (status == EXIT_GOOD && gemm_is_extended(&s.gemm) && !strcmp(o->reference, "fp32"))
         status =
             complain("--reference", "fp32 takes D = alpha A B + beta C alone; use exact");
@@ -338,6 +361,7 @@ static int run(struct context *x)
     }
     device_gemm_close(&g);
     setup_clear(&s);
+    prediction_clear(&p);
     return status;
 }
 

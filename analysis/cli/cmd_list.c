@@ -9,6 +9,7 @@
 #include "analysis/cli/install_path.h"
 #include "analysis/cli/screen.h"
 #include "analysis/identify/fault.h"
+#include "analysis/predict/library.h"
 #include "analysis/sampling/criterion.h"
 #include "analysis/study/study.h"
 #include "emu/rate.h"
@@ -81,6 +82,20 @@ static void describe_model(struct field_writer *w, const void *row)
     write_list_field(w, "factors", BITCUT_TEXTS);
     for (int i = 0; i < TILE_FACTORS; i++)
         write_item_field(w, "%s: %s", m->factor[i].name, m->factor[i].what);
+}
+
+static void describe_library(struct field_writer *w, const void *row)
+{
+    const struct library *const l = row;
+    write_text_field(w, "function", l->function);
+    write_list_field(w, "chips", BITCUT_TEXTS);
+    for (const struct library_chip *c = l->chips; c->name; c++)
+        write_item_field(w, "%s", c->name);
+    write_list_field(w, "types", BITCUT_TEXTS);
+    for (const struct library_types *t = l->types; t->name; t++)
+        write_item_field(w, "%s", t->name);
+    write_text_field(w, "settings", l->settings);
+    write_text_field(w, "source", l->source);
 }
 
 /* A bound; 0 means none. */
@@ -203,6 +218,8 @@ static const struct bitcut_table own_tables[] = {
       ROWS(tile_models),       describe_model },
     { "variants",      "ways to issue one instruction on a device",
       ROWS(gpu_variants),      NULL },
+    { "libraries",     "libraries whose GEMMs bitcut predict knows, and their chips",
+      ROWS(libraries),         describe_library },
     { "axes",          "properties in which GEMMs differ, along which bitcut explain "
                        "searches",
       ROWS(axes),              NULL },

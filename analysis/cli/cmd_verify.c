@@ -6,6 +6,7 @@
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/explain_text.h"
 #include "analysis/cli/integer_command.h"
+#include "analysis/cli/library_option.h"
 #include "analysis/cli/operands.h"
 #include "analysis/cli/row_value.h"
 #include "analysis/cli/setup.h"
@@ -21,6 +22,7 @@ struct verify_options {
     struct code_options code;
     struct operand_options operands;
     struct budget_options budget;
+    struct library_options library;
     const char *d, *kernel, *device;
     size_t samples, seconds;
     bool verbose;
@@ -44,6 +46,7 @@ static size_t seconds_run(const struct verify_options *o)
 
 static const struct option_row options[] = {
     SETUP_OPTIONS(verify),
+    LIBRARY_OPTIONS(verify),
     EPILOGUE_OPTIONS(verify),
     ZERO_OPTIONS(verify),
     { "d", "the result to check", OPTION(verify, d, TEXT, "FILE") },
@@ -263,7 +266,7 @@ static int report(struct context *x, struct verified *v, const struct setup *s,
 
 /* Compare D, from a file or from code, with the emulator's D. */
 static int compare(struct context *x, const struct setup *s, const struct matrix *d,
-                   const struct code_result *code)
+                   const struct code_result *code, const struct matrix *expected)
 {
     const struct verify_options *const o = x->own;
     const struct gemm_data data = { .a = s->a, .b = s->b, .c = s->c };
@@ -275,14 +278,16 @@ static int compare(struct context *x, const struct setup *s, const struct matrix
                                       .d = d,
                                       .batch = s->is_batch ? &all : NULL,
                                       .code = code,
+                                      .expected = expected,
                                       .samples = o->samples,
                                       .seed = x->seed };
     static struct verified v;
-    char executed[80];
+    char executed[80], library[LIBRARY_TEXT_MAX];
     const char *what;
     struct fault f;
     if (verified_find(&v, &what, &q, &how, &f) != BITCUT_OK) return fail(what, &f);
     v.gemm.gemm.quantized = s->quantized;
+    v.gemm.library = library_text(library, s);
     if (code) {
         snprintf(executed, sizeof executed, "%s, executed", code->target->name);
         v.gemm.gemm.kernel = o->code.symbol;
@@ -307,16 +312,28 @@ static int verify_integers(struct context *x, struct setup *s)
     return integer_verify(x, s, o->d, &o->budget);
 }
 
+/* Compare D with what a library computes. */
+static int compare_library(struct context *x, const struct setup *s, const struct matrix *d)
+{
+    struct matrix expected;
+    int status = library_compute(&expected, s, x);
+    if (status != EXIT_GOOD) return status;
+    status = compare(x, s, d, NULL, &expected);
+    matrix_clear(&expected);
+    return status;
+}
+
 static int run_file(struct context *x)
 {
     const struct verify_options *const o = x->own;
     struct setup s = { .options = &o->setup, .takes_integers = true };
     struct matrix got = { 0 };
+    struct prediction p = { .parts = 0 };
     if (o->samples && o->budget.at)
         return complain("--at", "cannot be combined with --samples");
     if (o->samples && o->budget.worst)
         return complain("--worst", "cannot be combined with --samples");
-    int status = setup_gemm(&s);
+    int status = o->library.name ? library_open(&s, &o->library) : setup_gemm(&s);
     if (status == EXIT_GOOD) status = setup_read(&s.a, "-a", o->setup.a, &o->setup.files);
     if (status == EXIT_GOOD) status = setup_read(&s.b, "-b", o->setup.b, &o->setup.files);
     if (status == EXIT_GOOD && s.plan.integer) {
@@ -326,6 +343,7 @@ static int run_file(struct context *x)
     }
     if (status == EXIT_GOOD) status = setup_read_result(&s, &got, o->d);
     if (status == EXIT_GOOD) status = setup_finish(&s);
+    if (status == EXIT_GOOD && o->library.name) status = library_predict(&p, &s, &o->library);
     if (status == EXIT_GOOD && gemm_is_extended(&s.gemm) && o->samples)
         status = complain("--samples", "cannot be combined with a bias, factors or steps "
                                        "of an epilogue");
@@ -336,10 +354,13 @@ static int run_file(struct context *x)
     if (status == EXIT_GOOD) status = budget_check(&o->budget, &s);
     if (status == EXIT_GOOD)
         status = emulating_device_open(&device, x, o->device, "verify");
-    if (status == EXIT_GOOD) status = compare(x, &s, &got, NULL);
+    if (status == EXIT_GOOD)
+        status = s.predicted && !o->samples ? compare_library(x, &s, &got)
+                                            : compare(x, &s, &got, NULL, NULL);
     emulating_device_close(&device, x);
     matrix_clear(&got);
     setup_clear(&s);
+    prediction_clear(&p);
     return status;
 }
 
@@ -363,7 +384,7 @@ static int run_code(struct context *x)
     if (status == EXIT_GOOD)
         status = code_command_run(&r, &s, &o->code, o->device, seconds_run(o), x);
     s.gemm.d.format = r.d.format;
-    if (status == EXIT_GOOD) status = compare(x, &s, &r.d, &r);
+    if (status == EXIT_GOOD) status = compare(x, &s, &r.d, &r, NULL);
     matrix_clear(&r.d);
     setup_clear(&s);
     return status;
@@ -391,7 +412,8 @@ static int run(struct context *x)
                          : !o->kernel                 ? OF_FILE
                          : strcmp(o->kernel, "split") ? OF_KERNELS
                                                       : OF_SPLIT;
-    const int status = check_use(x, uses, use);
+    int status = check_use(x, uses, use);
+    if (status == EXIT_GOOD) status = library_check(&o->library, x);
     if (status != EXIT_GOOD) return status;
     x->emitter.columns = use == OF_SPLIT ? split_columns : kernel_columns;
     x->emitter.verbose = o->verbose;

@@ -113,6 +113,8 @@ struct setup {
     struct gemm_plan plan;               /* of gemm                          */
     struct matrix a, b, c;               /* c.at is NULL unless -c was given */
     struct matrix *d;                    /* the D that was read, or NULL */
+    const struct prediction *predicted; /* what a library will compute
+                                           (analysis/cli/library_option.h), or NULL */
     bool is_batch; /* whether there are `count` GEMMs; after setup_finish() */
     size_t count;  /* 1 if it is no batch */
     int32_t *offsets;                    /* ends of `count` groups of rows, or NULL */

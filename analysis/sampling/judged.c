@@ -321,6 +321,7 @@ static void describe_largest(char *text, size_t size, const void *answer)
 const struct record_line judged_lines[] = {
     /* clang-format off */
     GEMM_LINES,
+    { "library",             gemm_describe_library,  RECORD_ALWAYS,  NULL },
     { "matrices",            gemm_describe_matrices, RECORD_ALWAYS,  NULL },
     { "errors of",           describe_largest,       RECORD_ALWAYS,  NULL },
     { "componentwise error", describe_componentwise, RECORD_ALWAYS,  NULL },

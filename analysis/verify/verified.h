@@ -23,6 +23,10 @@ struct verify_problem {
                                         or NULL; `samples` must be 0 then */
     const struct code_result *code; /* the code that computed D, whose elements have its
                                        format; NULL: unknown */
+    const struct matrix *expected; /* D to compare with in place of the emulator's, if its
+                                      outputs have several computations; or NULL.  No
+                                      batch and no samples then                       */
+    const char *library; /* what a library computes, as a sentence; or NULL */
     size_t samples; /* number of outputs in random rows and columns; 0: all */
     uint64_t seed;
 };

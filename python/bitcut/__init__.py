@@ -13,10 +13,10 @@ import warnings
 from typing import Any
 
 from ._arrays import Array
-from ._calls import (Advice, Budget, Explanation, Finding, Fit, Gemm, Metrics, Parts, Quantized, ResultPair,
-                     Retention, Tolerances, Verification, advise, bound, budget, convert, exact, explain,
-                     explain_pair, fit, gemm, judge, mma, mufu, quantize, retention, split, tolerance, verify,
-                     workspace)
+from ._calls import (Advice, Budget, Explanation, Finding, Fit, Gemm, Metrics, Parts, Predicted, Prediction,
+                     Quantized, ResultPair, Retention, Tolerances, Verification, advise, bound, budget, convert,
+                     exact, explain, explain_pair, fit, gemm, judge, mma, mufu, predict, predict_gemm, quantize,
+                     retention, split, tolerance, verify, workspace)
 from ._device import devices
 from ._library import (BadArgument, BadFile, BadType, Error, NoMemory, NotFound, Unsupported,
                        __version__, path as library)
@@ -48,8 +48,9 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Emulation",
-           "Error", "Explanation", "Finding", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Parts", "Quantized",
+           "Error", "Explanation", "Finding", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Parts", "Predicted", "Prediction", "Quantized",
            "ResultPair", "Retention", "Table", "Tolerances", "Unsupported", "Verification", "advise", "bound", "budget", "convert",
-           "devices", "emulate", "exact", "explain", "explain_pair", "fit", "gemm", "judge", "library", "mma", "mufu", "quantize", "retention",
+           "devices", "emulate", "exact", "explain", "explain_pair", "fit", "gemm", "judge", "library", "mma", "mufu",
+           "predict", "predict_gemm", "quantize", "retention",
            "split", "table", "tables", "tolerance", "verify", "workspace",
            *sorted(_tables_of_library)]

@@ -16,7 +16,7 @@ from ._library import (DIMENSION_MAX, Advice as _Advice, AdviceOptions, BadArgum
                        Difference, Explanation as _Explanation, ExplainOptions, Field, FitReport,
                        G as _GemmPointer, Part, Quantization as _Quantization, Recording,
                        ResultPair as _ResultPair, Tolerances as _Tolerances, ToleranceOptions,
-                       ToleranceVerdict, byref, c_double, check, compute,
+                       ToleranceVerdict, Prediction as _Prediction, PredictOptions, byref, c_double, check, compute,
                        format_row, fresh, fresh_gemm, lib, read, text, values)
 from ._results import Result, text_object, text_table
 from ._tables import _read, value_of
@@ -1296,3 +1296,98 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
     return Advice(line=line_of(g), **{key: said[key] for key in (
         "recipe", "unit", "evidence", "split", "scale", "equilibrate", "terms")},
                   **advice)
+
+
+class Predicted(Result):
+    """One computation of a Prediction.
+
+    ``outputs`` is the number of outputs that are computed so, ``gemm`` is the line of the GEMM (recipe,
+    unit and order of k), and ``text`` is the order as a sentence.
+    """
+
+
+class Prediction(Result):
+    """What a library will compute for a GEMM.
+
+    ``computations`` has a Predicted for each way in which outputs are computed.
+    """
+
+    def __str__(self):
+        return "\n".join(f"{x.outputs} outputs: {x.gemm}" for x in self.computations)
+
+
+def _call_of(library, chip, types, library_threads, fields):
+    options = fresh(PredictOptions)
+    options.library, options.chip = text(library, "library"), text(chip, "chip")
+    options.types = text(types, "types") if types is not None else None
+    options.library_threads = integer(library_threads, "library_threads")
+    options.fields = text(fields, "fields") if fields is not None else None
+    return options
+
+
+def predict(m: int, n: int, k: int, *, library: str, chip: str, types: Optional[str] = None,
+            format: str = "f32", format_d: Optional[str] = None, layout: str = "NN",
+            library_threads: int = 1, fields: Optional[str] = None) -> Prediction:
+    """Predict how a library computes a GEMM, before it runs.
+
+    Args:    m: rows of A and D
+             n: columns of B and D
+             k: columns of A, rows of B
+             library: a name of `bitcut list libraries`
+             chip: a chip of the library, as that list names it
+             types: types of the call, as that list names them; None: the first with these formats
+             format: the format of A and B
+             format_d: the format of D; None: that of A and B
+             layout: "NN", "NT", "TN" or "TT": T if A, or B, is stored transposed; all are row-major
+             library_threads: number of threads of the library
+             fields: the algorithm that the library chooses, such as "id=66,stages=35,splits=9" of cuBLAS;
+                 None: as the sizes determine it
+    Returns: Prediction
+    Raises:  BadArgument: the library or the chip is unknown, or has no such types
+             Unsupported: the rules do not cover this call
+
+    >>> bitcut.predict(64, 64, 1000, library="openblas-0.3.21", chip="skylakex").computations[0].gemm
+    'fp32@fma/f32,slices=3,tile=448,balance-tail=16'
+    """
+    options = _call_of(library, chip, types, library_threads, fields)
+    g, found = fresh_gemm(), fresh(_Prediction)
+    g.m, g.n, g.k = (integer(x, name, DIMENSION_MAX) for x, name in ((m, "m"), (n, "n"), (k, "k")))
+    if layout not in ("NN", "NT", "TN", "TT"):
+        raise BadArgument(f"layout: {layout!r} is none of NN, NT, TN and TT")
+    g.a.layout, g.b.layout = (int(x == "T") for x in layout)
+    g.a.format = g.b.format = format_row(format)
+    g.d.format = format_row(format_d or format)
+    read(lib.bitcut_predict, byref(found), byref(g), byref(options))
+    return Prediction(computations=[Predicted(**values(x))
+                                    for x in found.computation[:found.computations]])
+
+
+def predict_gemm(a: Any, b: Any, *, library: str, chip: str, types: Optional[str] = None,
+                 library_threads: int = 1, fields: Optional[str] = None, threads: int = 0,
+                 **given) -> Any:
+    """Compute D as a library will compute it, bit for bit.
+
+    Whether A and B are stored transposed follows from the arrays: ``b.T`` of an array by rows is.
+
+    Args:    a: A, (m, k)
+             b: B, (k, n)
+             library: a name of `bitcut list libraries`
+             chip: a chip of the library, as that list names it
+             types: types of the call, as that list names them; None: the first with these formats
+             library_threads: number of threads of the library
+             fields: the algorithm that the library chooses, such as "id=66,stages=35,splits=9" of cuBLAS;
+                 None: as the sizes determine it
+             threads: number of threads; 0: one for each processor
+             given: c, alpha, beta, bias, formats and copy, as in gemm()
+    Returns: a new array (m, n)
+    Raises:  BadArgument: a shape does not fit, the library or the chip is unknown, or has no such types
+             Unsupported: the rules do not cover this call
+
+    >>> float(bitcut.predict_gemm(a, b, library="openblas-0.3.21", chip="haswell")[0, 0]) > 0
+    True
+    """
+    p = _problem(a, b, given, needs=(), how=(), writes=True)
+    options = _call_of(library, chip, types, library_threads, fields)
+    compute(lib.bitcut_predict_gemm, byref(p.struct), byref(options), _threads(threads),
+            keep=(p, options), products=p.struct.m * p.struct.n * p.struct.k)
+    return p.result

@@ -163,6 +163,19 @@ class Advice(Structure):
     """The library reports its members (below)."""
 
 
+class PredictOptions(Structure):
+    _fields_ = [("size", c_size_t), ("library", c_char_p), ("chip", c_char_p), ("types", c_char_p),
+                ("library_threads", c_int), ("fields", c_char_p)]
+
+
+class Predicted(Structure):
+    """The library reports its members (below)."""
+
+
+class Prediction(Structure):
+    """The library reports its members (below)."""
+
+
 # What bitcut.h calls them: tests compare sizes and offsets.
 STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_scales": Scales,
            "bitcut_gemm": Gemm,
@@ -173,7 +186,8 @@ STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_scales": Scal
            "bitcut_part": Part, "bitcut_quantization": Quantization, "bitcut_tolerance_options": ToleranceOptions,
            "bitcut_tolerances": Tolerances, "bitcut_tolerance_verdict": ToleranceVerdict,
            "bitcut_advice_options": AdviceOptions,
-           "bitcut_advice": Advice}
+           "bitcut_advice": Advice, "bitcut_predict_options": PredictOptions,
+           "bitcut_predicted": Predicted, "bitcut_prediction": Prediction}
 
 # --- functions -----------------------------------------------------------------------------
 
@@ -214,6 +228,8 @@ PROTOTYPES = {
     "tolerance_judge": (I, [POINTER(ToleranceVerdict), POINTER(Tolerances), G,
                             POINTER(ToleranceOptions), I, P]),
     "advise": (I, [POINTER(Advice), G, G, POINTER(AdviceOptions), I, P]),
+    "predict": (I, [POINTER(Prediction), G, POINTER(PredictOptions), P]),
+    "predict_gemm": (I, [G, POINTER(PredictOptions), I, P]),
     "device_open": (I, [POINTER(P), T, P]), "device_name": (T, [P]),
     "gemm_method": (T, [P, G, S]), "gemm_workspace": (I, [POINTER(S), P, G, P]),
     "gemm_start": (I, [G, P, G, P, S, P, P]),

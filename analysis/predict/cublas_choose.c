@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The algorithm that cuBLAS 13.1 chooses on an H200, from the sizes of a call, where
+   millions of answers of its heuristic determine it (data/README.md, "libraries/plans").
+
+   For layers of some models the answers for 1 to 2048 rows are stored.  For other sizes
+   there are decision trees.  A leaf has an algorithm if at least 500 recorded sizes are
+   in it and all have this algorithm, up to what the order of k does not depend on;
+   otherwise it refuses. A tree also refuses sizes between the nearest recorded ones of
+   two branches, and sizes if it gives another algorithm for a neighbour. */
+#include "analysis/predict/cublas.h"
+
+#include "lib/base/size.h"
+
+#include <string.h>
+
+/* What a leaf stands for: fields of an algorithm. */
+struct leaf {
+    uint16_t id, stages, splits, scheme, custom;
+};
+enum {
+    FULL = 0,      /* .splits: as many as have more than 1280 k, or 2560 of FP8 */
+    MOST = 0xffff, /* .splits: slices are as short as the kernel allows          */
+    LEAF = 64
+}; /* in a tree: LEAF + i is leaf[i]; leaf[0] refuses            */
+
+#include "analysis/predict/cublas_fp8_nt.inc"
+#include "analysis/predict/cublas_half_nn.inc"
+#include "analysis/predict/cublas_half_nt.inc"
+#include "analysis/predict/cublas_layers.inc"
+#include "analysis/predict/cublas_f32_nn.inc"
+#include "analysis/predict/cublas_f32_nt.inc"
+#include "analysis/predict/cublas_tf32_nn.inc"
+#include "analysis/predict/cublas_tf32_nt.inc"
+
+/* A tree in preorder: LEAF + i, or a feature, the largest value of the left branch, the
+   smallest value of the right branch, and the length of the left branch, which follows.
+ */
+static const struct tree {
+    enum cublas_operands operands;
+    const char *layout;
+    const uint32_t *nodes;
+    const struct leaf *leaf;
+} trees[] = {
+    { CUBLAS_HALF, "NT", half_nt, half_nt_leaves },
+    { CUBLAS_HALF, "NN", half_nn, half_nn_leaves },
+    { CUBLAS_FP8, "NT", fp8_nt, fp8_nt_leaves },
+    { CUBLAS_TF32, "NT", tf32_nt, tf32_nt_leaves },
+    { CUBLAS_TF32, "NN", tf32_nn, tf32_nn_leaves },
+    { CUBLAS_FP32, "NT", f32_nt, f32_nt_leaves },
+    { CUBLAS_FP32, "NN", f32_nn, f32_nn_leaves },
+};
+
+/* --- features --------------------------------------------------------------------- */
+
+struct sizes {
+    size_t m, n, k;
+};
+
+enum { TILES = 10, FEATURES = 10 + TILES };
+
+/* The largest power of two that divides x, at most 128. */
+static uint32_t divisor_of(size_t x)
+{
+    const size_t power = x & (~x + 1);
+    return (uint32_t)(power < 128 ? power : 128);
+}
+
+/* `whole`: the sizes of the call; powers of two are those of its sizes. */
+static void features_make(uint32_t v[FEATURES], struct sizes s, struct sizes whole,
+                          const struct cublas_types *types, bool has_bias)
+{
+    static const unsigned short tile[TILES][2] = {
+        { 8, 64 },   { 16, 64 },   { 32, 64 },   { 64, 64 },   { 128, 64 },
+        { 64, 128 }, { 128, 128 }, { 256, 128 }, { 128, 256 }, { 16, 128 }
+    };
+    const uint64_t products = (uint64_t)s.m * s.n * s.k >> 10;
+    const uint32_t first[] = { (uint32_t)s.m,       (uint32_t)s.n,
+                               (uint32_t)s.k,       divisor_of(whole.k),
+                               divisor_of(whole.n), divisor_of(whole.m) };
+    memcpy(v, first, sizeof first);
+    v += sizeof first / sizeof *first;
+    for (int i = 0; i < TILES; i++)
+        *v++ = (uint32_t)(divide_up(s.m, tile[i][0]) * divide_up(s.n, tile[i][1]));
+    *v++ = (uint32_t)(s.m * s.n);
+    *v++ = products < UINT32_MAX ? (uint32_t)products : UINT32_MAX;
+    *v++ = types->type;
+    *v++ = has_bias;
+}
+
+/* --- trees ------------------------------------------------------------------------ */
+
+/* The leaf of features; 0: refused. */
+static uint32_t walk(const struct tree *t, const uint32_t v[FEATURES])
+{
+    enum { FEATURE, BELOW, ABOVE, LENGTH, NODE };
+    const uint32_t *at = t->nodes;
+    while (*at < LEAF) {
+        const uint32_t x = v[at[FEATURE]];
+        if (x > at[BELOW] && x < at[ABOVE]) return 0;
+        at += x <= at[BELOW] ? NODE : NODE + at[LENGTH];
+    }
+    return *at - LEAF;
+}
+
+/* `x` and the next sizes above and below, at least by a 2^shift-th part; of a multiple of
+   8, multiples of 8. */
+static size_t neighbour(size_t x, int shift, int direction)
+{
+    const size_t grain = x % 8 ? 1 : 8, part = (x >> shift) / grain * grain,
+                 step = part > grain ? part : grain;
+    if (!direction) return x;
+    if (direction > 0) return x + step;
+    return x > step ? x - step : x;
+}
+
+/* As neighbour(), of a number of rows. */
+static size_t rows_neighbour(size_t x, int shift, int direction)
+{
+    const size_t step = (x >> shift) + !(x >> shift);
+    if (!direction) return x;
+    if (direction > 0) return x + step;
+    return x > step ? x - step : x;
+}
+
+static uint32_t leaf_of(const struct tree *t, struct sizes s,
+                        const struct cublas_types *types, bool has_bias)
+{
+    static const int shifts[] = { 7, 5 };
+    uint32_t v[FEATURES];
+    features_make(v, s, s, types, has_bias);
+    const uint32_t found = walk(t, v);
+    for (int i = 0; i < 12 && found; i++) {
+        const int shift = shifts[i / 6], direction = i % 2 ? 1 : -1, which = i / 2 % 3;
+        const struct sizes near = { rows_neighbour(s.m, shift,
+                                                   which == 0 ? direction : 0),
+                                    neighbour(s.n, shift, which == 1 ? direction : 0),
+                                    neighbour(s.k, shift, which == 2 ? direction : 0) };
+        features_make(v, near, s, types, has_bias);
+        if (walk(t, v) != found) return 0;
+    }
+    return found;
+}
+
+/* --- layers ----------------------------------------------------------------------- */
+
+/* Whether a layer is stored for this call, and its number of slices. */
+static bool find_layer(uint32_t *splits, const struct prediction *x,
+                       const struct cublas_types *types, bool has_bias)
+{
+    if (x->call.m > LAYER_ROWS) return false;
+    for (const uint16_t *at = layers; *at; at += 5 + 2 * at[4]) {
+        const size_t n = (size_t)at[2] * 8, k = (size_t)at[3] * 8;
+        if (at[0] != 1 + (uint16_t)types->operands ||
+            at[1] != 2 * types->type + has_bias || n != x->call.n || k != x->call.k)
+            continue;
+        for (size_t i = 0; i < at[4]; i++)
+            if (at[5 + 2 * i] <= x->call.m) *splits = at[6 + 2 * i];
+        return true;
+    }
+    return false;
+}
+
+/* --- the choice ------------------------------------------------------------------- */
+
+static uint32_t splits_of(const struct leaf *l, size_t k, enum cublas_operands operands)
+{
+    enum { HALF_SLICE = 1280, FP8_SLICE = 2560 };
+    const size_t slice = operands == CUBLAS_FP8 ? FP8_SLICE : HALF_SLICE,
+                 full = (k - 1) / slice;
+    if (l->splits == FULL) return (uint32_t)(full ? full : 1);
+    if (l->splits != MOST) return l->splits;
+    return (uint32_t)(l->id == 55 ? divide_up(k, 8) : k);
+}
+
+/* Whether a rows x cols matrix has gaps. */
+static bool has_gaps(const struct bitcut_matrix *x, size_t rows, size_t cols)
+{
+    return x->ld && x->ld != (x->layout == BITCUT_ROW_MAJOR ? cols : rows);
+}
+
+/* The leaf of the tree for a call, or NULL. */
+static const struct leaf *find_leaf(const struct bitcut_gemm *g,
+                                    const struct cublas_types *types, const char *layout,
+                                    bool has_bias)
+{
+    enum { ROWS = 8191, COLUMNS = 8192, LEAST_K = 8, K = 16384 };
+    const bool aligned = g->n % 8 == 0 && g->k % 8 == 0;
+    if (g->m > ROWS || g->n > COLUMNS || g->k < LEAST_K || g->k > K ||
+        (types->is_other && !aligned))
+        return NULL;
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
+        const struct tree *const t = &trees[i];
+        if (t->operands != types->operands || strcmp(t->layout, layout)) continue;
+        const uint32_t leaf =
+            leaf_of(t, (struct sizes){ g->m, g->n, g->k }, types, has_bias);
+        return leaf ? &t->leaf[leaf] : NULL;
+    }
+    return NULL;
+}
+
+enum bitcut_status cublas_choose(struct cublas_fields *to, const struct prediction *x,
+                                 struct fault *f)
+{
+    const struct cublas_types *const types = cublas_types_of(x);
+    const struct bitcut_gemm *const g = &x->call;
+    const bool has_bias = g->bias.at || g->bias.each,
+               is_fp8 = types->operands == CUBLAS_FP8;
+    const char layout[] = { g->a.layout == BITCUT_COLUMN_MAJOR ? 'T' : 'N',
+                            g->b.layout == BITCUT_COLUMN_MAJOR ? 'T' : 'N', 0 };
+    uint32_t splits = 1;
+    if (is_fp8 && (g->n % 16 || g->k % 16))
+        return fault_set(f, BITCUT_UNSUPPORTED,
+                         "cuBLAS has no FP8 product of these sizes");
+    if (has_gaps(&g->a, g->m, g->k) || has_gaps(&g->b, g->k, g->n) ||
+        has_gaps(&g->d, g->m, g->n))
+        return fault_set(f, BITCUT_UNSUPPORTED,
+                         "no algorithms were recorded for matrices with gaps; give the "
+                         "fields of the algorithm (--fields)");
+    if (!strcmp(layout, "NT") && !types->is_other &&
+        find_layer(&splits, x, types, has_bias)) {
+        *to = (struct cublas_fields){ .id = 66,
+                                      .stages = is_fp8 ? 36 : 35,
+                                      .splits = splits,
+                                      .scheme = splits > 1 ? 2 : 0 };
+        return BITCUT_OK;
+    }
+    const struct leaf *const l = find_leaf(g, types, layout, has_bias);
+    if (!l)
+        return fault_set(f, BITCUT_UNSUPPORTED,
+                         "the recorded algorithms do not determine that for these sizes; "
+                         "give the fields of the algorithm that "
+                         "cublasLtMatmulAlgoGetHeuristic returns (--fields)");
+    *to = (struct cublas_fields){ .id = l->id,
+                                  .stages = l->stages,
+                                  .splits = splits_of(l, g->k, types->operands),
+                                  .scheme = l->scheme,
+                                  .custom = l->custom };
+    return BITCUT_OK;
+}

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Predictions of libraries: the same as the program's, and D of an installed library."""
+
+import os
+import unittest
+
+from helper import needs_numpy, numpy, program
+
+import bitcut
+
+OPENBLAS = {"library": "openblas-0.3.21", "chip": "haswell"}
+LOST = os.path.join(os.environ.get("BITCUT_DATA", ""), "libraries/h200-lost-tail")
+
+
+class Predictions(unittest.TestCase):
+    def test_program(self):
+        """The program says the same."""
+        for layout, n in (("NN", 43), ("NT", 64)):
+            found = bitcut.predict(37, n, 500, layout=layout, **OPENBLAS)
+            said = program("predict", "--library", "openblas-0.3.21", "--chip", "haswell", "-m", "37",
+                           "-n", str(n), "-k", "500", "--layout", layout)[0]
+            self.assertEqual([[x.outputs, x.gemm, x.text] for x in found.computations],
+                             [[x["outputs"], x["gemm"], x["text"]] for x in said["computations"]])
+            self.assertEqual(sum(x.outputs for x in found.computations), 37 * n)
+
+    def test_refused(self):
+        with self.assertRaises(bitcut.BadArgument):
+            bitcut.predict(3, 3, 3, library="x", chip="haswell")
+        with self.assertRaises(bitcut.BadArgument):
+            bitcut.predict(3, 3, 3, library="openblas-0.3.21", chip="x")
+        with self.assertRaises(bitcut.BadArgument):
+            bitcut.predict(3, 3, 3, format="bf16", **OPENBLAS)
+        with self.assertRaises(bitcut.BadArgument):
+            bitcut.predict(3, 3, 3, layout="TN ", **OPENBLAS)
+        with self.assertRaises(bitcut.Unsupported):
+            bitcut.predict(3, 0, 3, **OPENBLAS)
+        with self.assertRaises(bitcut.Unsupported):
+            bitcut.predict(1, 1, 3, library="blis-0.9.0", chip="skx")
+
+    def test_fields(self):
+        """The algorithm, from the sizes and given."""
+        cublas = {"library": "cublas-13.1", "chip": "h200", "format": "bf16", "layout": "NT"}
+        for given, order in (({}, "slices=4,tile=3584"),
+                             ({"fields": "id=66,stages=35,splits=2"}, "slices=2,tile=7168")):
+            found = bitcut.predict(1, 4096, 14336, **cublas, **given).computations
+            self.assertTrue(found[0].gemm.endswith(".bf16," + order), found[0].gemm)
+        with self.assertRaises(bitcut.BadArgument):
+            bitcut.predict(3, 3, 3, fields="id=66", **OPENBLAS)
+        with self.assertRaises(bitcut.BadType):
+            bitcut.predict(3, 3, 3, fields=66, **OPENBLAS)
+
+
+@needs_numpy
+class Results(unittest.TestCase):
+    def setUp(self):
+        random = numpy.random.default_rng(5)
+        self.a = random.random((37, 700), dtype=numpy.float32) - numpy.float32(0.5)
+        self.b = random.random((43, 700), dtype=numpy.float32) - numpy.float32(0.5)
+
+    def test_computations(self):
+        """D has the outputs of each computation: here two, which differ."""
+        d = bitcut.predict_gemm(self.a, self.b.T, **OPENBLAS)
+        found = bitcut.predict(37, 43, 700, layout="NT", **OPENBLAS).computations
+        self.assertEqual(len(found), 2)
+        each = [bitcut.gemm(self.a, self.b.T, recipe="fp32", unit="fma/f32",
+                            order=x.gemm.split(",", 1)[1]).d for x in found]
+        self.assertTrue(((d == each[0]) | (d == each[1])).all())
+        self.assertTrue((d != each[0]).any() and (d != each[1]).any())
+        for x, one in zip(found, each):
+            self.assertGreaterEqual((d == one).sum(), x.outputs)
+
+    def test_fields(self):
+        d = bitcut.predict_gemm(self.a, self.b.T, library="cublas-13.1", chip="h200",
+                                fields="id=20,stages=28,splits=3")
+        one = bitcut.gemm(self.a, self.b.T, recipe="fp32", unit="fma/f32", order="slices=3,cut=4").d
+        self.assertTrue((d == one).all())
+
+    @unittest.skipUnless(os.path.isdir(LOST), "BITCUT_DATA has no recordings")
+    def test_lost(self):
+        """A recorded result of PyTorch without the last 8 products, from the sizes alone."""
+        a, b, d = (numpy.load(os.path.join(LOST, f"{x}.npy")) for x in "ABD")
+        found = bitcut.predict_gemm(a, b, library="cublas-13.1", chip="h200", types="f16.f32")
+        self.assertTrue((found == d).all())
+        self.assertFalse((bitcut.gemm(a, b, recipe="plain", unit="hopper/mma.m16n8k16.f32.f16",
+                                      order="slices=9,tile=1280").d == found).all())
+
+    def test_given(self):
+        with self.assertRaises(bitcut.Unsupported):
+            bitcut.predict_gemm(self.a, self.b.T, alpha=2.0, **OPENBLAS)
+        with self.assertRaises(TypeError):
+            bitcut.predict_gemm(self.a, self.b.T, recipe="plain", **OPENBLAS)
+
+
+if __name__ == "__main__":
+    unittest.main()
