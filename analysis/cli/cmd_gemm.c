@@ -332,7 +332,8 @@ static int make_by_library(struct prediction *p, struct setup *s, const struct c
     const struct gemm_command_options *const o = x->own;
     int status = library_open(s, &o->library);
     if (status == EXIT_GOOD) status = operands_make(s, &o->operands, x);
-    return status == EXIT_GOOD ? library_predict(p, s, &o->library) : status;
+    if (status == EXIT_GOOD) status = library_predict(p, s, &o->library);
+    return status == EXIT_GOOD ? library_check_budget(s, &o->budget) : status;
 }
 
 static int run(struct context *x)

@@ -343,7 +343,10 @@ static int run_file(struct context *x)
     }
     if (status == EXIT_GOOD) status = setup_read_result(&s, &got, o->d);
     if (status == EXIT_GOOD) status = setup_finish(&s);
+    if (status == EXIT_GOOD && o->library.name && o->samples)
+        status = complain("--samples", "cannot be combined with --library");
     if (status == EXIT_GOOD && o->library.name) status = library_predict(&p, &s, &o->library);
+    if (status == EXIT_GOOD) status = library_check_budget(&s, &o->budget);
     if (status == EXIT_GOOD && gemm_is_extended(&s.gemm) && o->samples)
         status = complain("--samples", "cannot be combined with a bias, factors or steps "
                                        "of an epilogue");
@@ -355,8 +358,8 @@ static int run_file(struct context *x)
     if (status == EXIT_GOOD)
         status = emulating_device_open(&device, x, o->device, "verify");
     if (status == EXIT_GOOD)
-        status = s.predicted && !o->samples ? compare_library(x, &s, &got)
-                                            : compare(x, &s, &got, NULL, NULL);
+        status =
+            s.predicted ? compare_library(x, &s, &got) : compare(x, &s, &got, NULL, NULL);
     emulating_device_close(&device, x);
     matrix_clear(&got);
     setup_clear(&s);

@@ -113,6 +113,14 @@ int library_predict(struct prediction *p, struct setup *s,
     return setup_plan(s);
 }
 
+int library_check_budget(const struct setup *s, const struct budget_options *o)
+{
+    if (!s->predicted || s->predicted->computations == 1 || !budget_is_asked(o))
+        return EXIT_GOOD;
+    return complain("--budget",
+                    "requires outputs with one order of k; these have several");
+}
+
 const char *library_text(char text[LIBRARY_TEXT_MAX], const struct setup *s)
 {
     *text = 0;

@@ -4,6 +4,7 @@
 #ifndef BITCUT_ANALYSIS_CLI_LIBRARY_OPTION_H
 #define BITCUT_ANALYSIS_CLI_LIBRARY_OPTION_H
 
+#include "analysis/cli/budget_command.h"
 #include "analysis/cli/setup.h"
 #include "analysis/predict/predict.h"
 
@@ -52,6 +53,9 @@ int library_open(struct setup *s, const struct library_options *o);
    the first computation.  The caller clears *p after any status, and s refers to it.  Prints
    and returns an exit status. */
 int library_predict(struct prediction *p, struct setup *s, const struct library_options *o);
+
+/* Complain about a budget of outputs that have several computations. */
+int library_check_budget(const struct setup *s, const struct budget_options *o);
 
 /* Write what the library computes, as a sentence; NULL without a library. */
 enum { LIBRARY_TEXT_MAX = 1000 };
