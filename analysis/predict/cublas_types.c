@@ -8,11 +8,11 @@
 static const struct cublas_types all_types[] = {
     { "f16.f32", CUBLAS_HALF, 2, false, "plain", "hopper/mma.m16n8k16.f32.f16",
       "hopper/mma.m16n8k8.f32.f16", 0, 1, true },
-    { "f16.f16", CUBLAS_HALF, 2, true, "plain", "hopper/mma.m16n8k16.f32.f16",
+    { "f16", CUBLAS_HALF, 2, true, "plain", "hopper/mma.m16n8k16.f32.f16",
       "hopper/mma.m16n8k8.f32.f16", 0, 1, false },
     { "bf16.f32", CUBLAS_HALF, 2, false, "plain", "hopper/mma.m16n8k16.f32.bf16",
       "hopper/mma.m16n8k8.f32.bf16", 0, 0, true },
-    { "bf16.bf16", CUBLAS_HALF, 2, true, "plain", "hopper/mma.m16n8k16.f32.bf16",
+    { "bf16", CUBLAS_HALF, 2, true, "plain", "hopper/mma.m16n8k16.f32.bf16",
       "hopper/mma.m16n8k8.f32.bf16", 0, 0, false },
     { "e4m3.bf16", CUBLAS_FP8, 1, true, "plain", "hopper/wgmma.m64n8k32.f32.e4m3", NULL, 4, 0, false },
     { "e4m3.f32", CUBLAS_FP8, 1, false, "plain", "hopper/wgmma.m64n8k32.f32.e4m3", NULL, 4, 2, false },

@@ -114,7 +114,12 @@ static void describe_verdict(char *text, size_t size, const void *answer)
                  library, chip);
         add_changes(text, size, x);
         if (changes > 1) text_add(text, size, " (%zu changes)", changes);
-    } else
+    } else if (refused)
+        text_add(text, size,
+                 "not known: %s on %s computes every row in the same way for the m that are "
+                 "predicted",
+                 library, chip);
+    else
         text_add(text, size,
                  "batch-invariant: %s on %s computes every row in the same way for m = %zu to "
                  "%zu",

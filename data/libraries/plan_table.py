@@ -27,10 +27,10 @@ STAGE_K = {0: 32, 25: 32, 26: 8, 27: 16, 28: 8, 31: 8, 32: 8, 33: 16, 34: 32, 35
            **{i: 16 << (i - 1) // 6 for i in range(1, 25)}}
 STREAM_K = 2**32 - 1
 BYTES = {"f16": 2, "bf16": 2, "e4m3": 1, "e4m3fast": 1, "tf32": 4, "f32": 4}
-NUMBER = {"bf16.bf16": 0, "f16.f16": 1, "e4m3.bf16": 0, "e4m3fast.bf16": 1, "e4m3.f32": 2,
+NUMBER = {"bf16": 0, "f16": 1, "e4m3.bf16": 0, "e4m3fast.bf16": 1, "e4m3.f32": 2,
           "tf32": 0, "f32": 0}
-TREES = (("half_nt", ("bf16.bf16", "f16.f16"), "NT", 1000, "f16 and bf16, B stored transposed"),
-         ("half_nn", ("bf16.bf16", "f16.f16"), "NN", 1000, "f16 and bf16, B by rows"),
+TREES = (("half_nt", ("bf16", "f16"), "NT", 1000, "f16 and bf16, B stored transposed"),
+         ("half_nn", ("bf16", "f16"), "NN", 1000, "f16 and bf16, B by rows"),
          ("fp8_nt", ("e4m3.bf16", "e4m3fast.bf16", "e4m3.f32"), "NT", 500, "e4m3, B stored transposed"),
          ("tf32_nt", ("tf32",), "NT", 1000, "TF32, B stored transposed"),
          ("tf32_nn", ("tf32",), "NN", 1000, "TF32, B by rows"),

@@ -46,9 +46,9 @@ static const struct type {
     int gemm_ex; /* whether cublasGemmEx has this type  */
 } types[] = {
     { "f16.f32", F16, F32, CUBLAS_COMPUTE_32F, 0, 1 },
-    { "f16.f16", F16, F16, CUBLAS_COMPUTE_32F, 0, 1 },
+    { "f16", F16, F16, CUBLAS_COMPUTE_32F, 0, 1 },
     { "bf16.f32", BF16, F32, CUBLAS_COMPUTE_32F, 0, 1 },
-    { "bf16.bf16", BF16, BF16, CUBLAS_COMPUTE_32F, 0, 1 },
+    { "bf16", BF16, BF16, CUBLAS_COMPUTE_32F, 0, 1 },
     { "e4m3.bf16", E4M3, BF16, CUBLAS_COMPUTE_32F, 0, 0 },
     { "e4m3.f32", E4M3, F32, CUBLAS_COMPUTE_32F, 0, 0 },
     { "e4m3fast.bf16", E4M3, BF16, CUBLAS_COMPUTE_32F, 1, 0 },

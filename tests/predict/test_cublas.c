@@ -92,7 +92,7 @@ static void bias_make(uint32_t to[SAMPLE], const struct line *l)
 {
     const char *const dot = strchr(l->types, '.');
     for (size_t i = 0; i < SAMPLE; i++)
-        put(to, i, element_of(dot ? dot + 1 : "f32"), (uint32_t)(i * (l->n - 1) / 7), 3);
+        put(to, i, element_of(dot ? dot + 1 : l->types), (uint32_t)(i * (l->n - 1) / 7), 3);
 }
 
 /* --- predictions ------------------------------------------------------------------ */
@@ -252,31 +252,31 @@ static const struct {
     const char *said;
 } calls[] = {
     /* The trees and the layers. */
-    { "bf16.bf16", "NT", NULL, 1, 4096, 14336, BITCUT_OK, "slices=4,tile=3584" },
-    { "bf16.bf16", "NT", NULL, 64, 64, 4096, BITCUT_OK, "slices=3,tile=1408" },
+    { "bf16", "NT", NULL, 1, 4096, 14336, BITCUT_OK, "slices=4,tile=3584" },
+    { "bf16", "NT", NULL, 64, 64, 4096, BITCUT_OK, "slices=3,tile=1408" },
     { "f16.f32", "NT", NULL, 64, 64, 4096, BITCUT_OK, "slices=3,tile=1408" },
     { "e4m3.f32", "NT", NULL, 64, 64, 8192, BITCUT_OK, "promote=4,slices=3,tile=2816" },
     { "e4m3fast.bf16", "NT", NULL, 64, 64, 8192, BITCUT_OK, ".e4m3,slices=3,tile=2816" },
     { "tf32", "NT", NULL, 512, 512, 64, BITCUT_OK, "cublas-tf32@" },
-    { "bf16.bf16", "TN", NULL, 64, 64, 4096, BITCUT_UNSUPPORTED, "--fields" },
-    { "bf16.bf16", "NT", NULL, 64, 64, 16392, BITCUT_UNSUPPORTED, "--fields" },
-    { "bf16.bf16", "NT", NULL, 8192, 64, 4096, BITCUT_UNSUPPORTED, "--fields" },
+    { "bf16", "TN", NULL, 64, 64, 4096, BITCUT_UNSUPPORTED, "--fields" },
+    { "bf16", "NT", NULL, 64, 64, 16392, BITCUT_UNSUPPORTED, "--fields" },
+    { "bf16", "NT", NULL, 8192, 64, 4096, BITCUT_UNSUPPORTED, "--fields" },
     { "bf16.f32", "NT", NULL, 64, 64, 4095, BITCUT_UNSUPPORTED, "--fields" },
     { "e4m3.f32", "NT", NULL, 64, 64, 4104, BITCUT_UNSUPPORTED, "no FP8 product" },
-    { "f16.f16", "NN", NULL, 1, 8, 11528, BITCUT_OK, "the last 8 k are in no slice" },
+    { "f16", "NN", NULL, 1, 8, 11528, BITCUT_OK, "the last 8 k are in no slice" },
     /* Algorithms. */
-    { "f16.f16", "NT", "id=66,stages=35,splits=9", 1, 8, 11528, BITCUT_OK,
+    { "f16", "NT", "id=66,stages=35,splits=9", 1, 8, 11528, BITCUT_OK,
       "the last 8 k are in no slice" },
-    { "f16.f16", "NT", "id=66,stages=35,splits=8", 1, 8, 11528, BITCUT_OK,
+    { "f16", "NT", "id=66,stages=35,splits=8", 1, 8, 11528, BITCUT_OK,
       "slices of 1472, which are added in order" },
-    { "f16.f16", "NT", "id=66,stages=7", 1, 8, 11528, BITCUT_UNSUPPORTED, "not 64" },
-    { "f16.f16", "NT", "id=66,stages=36", 1, 8, 11528, BITCUT_UNSUPPORTED, "not 64" },
+    { "f16", "NT", "id=66,stages=7", 1, 8, 11528, BITCUT_UNSUPPORTED, "not 64" },
+    { "f16", "NT", "id=66,stages=36", 1, 8, 11528, BITCUT_UNSUPPORTED, "not 64" },
     { "e4m3.f32", "NT", "id=66,stages=35", 1, 16, 11536, BITCUT_UNSUPPORTED, "not 64" },
-    { "f16.f16", "NT", "id=24,splits=3", 9, 9, 4096, BITCUT_OK,
+    { "f16", "NT", "id=24,splits=3", 9, 9, 4096, BITCUT_OK,
       "m16n8k8.f32.f16,slices=3,tile=32,cut=64,partial-first" },
-    { "f16.f16", "TN", "id=23,stages=13,splits=3,scheme=4", 9, 9, 4096, BITCUT_OK,
+    { "f16", "TN", "id=23,stages=13,splits=3,scheme=4", 9, 9, 4096, BITCUT_OK,
       "slices=3,tile=64,cut=8,partial-first,partial-store,partial-format=f16" },
-    { "f16.f16", "NT", "id=24,splits=3,scheme=1", 9, 9, 4096, BITCUT_UNSUPPORTED, "in D" },
+    { "f16", "NT", "id=24,splits=3,scheme=1", 9, 9, 4096, BITCUT_UNSUPPORTED, "in D" },
     { "f32", "NT", "id=20,stages=28,splits=3", 9, 9, 513, BITCUT_OK, "slices=3,cut=4" },
     { "f32", "NT", "id=55,stages=31,splits=3", 9, 9, 513, BITCUT_OK, "lanes=3,chunk=8" },
     { "f32", "NT", "id=55,stages=31,splits=3,custom=1", 9, 9, 513, BITCUT_UNSUPPORTED,
@@ -338,7 +338,7 @@ START_TEST(other_calls)
     struct bitcut_prediction p = { .size = sizeof p };
     const struct library *const library = table_find(TABLE(libraries), o.library);
     const struct library_types *const t =
-        table_find((struct table){ library->types, sizeof *library->types }, "bf16.bf16");
+        table_find((struct table){ library->types, sizeof *library->types }, "bf16");
     const struct bitcut_gemm good = call_of(&l, t, NULL);
     struct bitcut_gemm g = good;
     ck_assert_int_eq(bitcut_predict(&p, &g, &o, NULL), BITCUT_OK);
