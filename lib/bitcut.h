@@ -1212,7 +1212,8 @@ struct bitcut_explanation {
                               "identical"                                              */
     double by_chance;      /* how many of the hypotheses tried would give as many outputs as
                               the nearest one does by chance, if their order of k were
-                              another one; 0 if D has more than 256 outputs            */
+                              another one; 0 if D has more than 256 outputs or a short
+                              format                                                   */
 };
 
 /* Find what computed D of a GEMM: the recipe, its unit, its parts, its promotion, the

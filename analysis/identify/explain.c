@@ -109,6 +109,7 @@ static enum bitcut_status narrow_once(struct whole *w, struct explanation *e,
     } else {
         before->answer.tried = e->answer.tried;
         before->answer.complete &= e->answer.complete;
+        before->space = e->space; /* orders may have been added, after the others */
         *e = *before;
     }
     free(before);
@@ -282,7 +283,8 @@ static double chance_of(size_t same, size_t outputs, double p)
 }
 
 /* How many hypotheses agree with as much of a small D as the nearest one does by chance,
-   although their order of k is another one.  Of a large D there is none. */
+   although their order of k is another one.  Of a large D there is none; in a short
+   format most orders agree, and are named as equals. */
 static enum bitcut_status count_chance(struct explanation *e, const struct block *all,
                                        uint64_t seed, struct fault *f)
 {
@@ -291,7 +293,8 @@ static enum bitcut_status count_chance(struct explanation *e, const struct block
     const struct bitcut_explanation *const a = &e->answer;
     const size_t outputs = all->rows * all->cols;
     struct rounding_level level;
-    if (outputs > OUTPUTS_MAX || a->compared != outputs) return BITCUT_OK;
+    if (outputs > OUTPUTS_MAX || a->compared != outputs || problem_is_short(&e->q))
+        return BITCUT_OK;
     const enum bitcut_status status = rounding_level_find(&level, all, seed, f);
     if (status != BITCUT_OK) return status;
     /* Of few outputs the share is a poor estimate: the mean of its posterior (Laplace).
