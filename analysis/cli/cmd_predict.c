@@ -134,7 +134,6 @@ const struct command command_predict = {
     .defaults = &defaults,
     .operands = "",
     .task = TASK_CHOOSE,
-    .first = true,
     .examples = {
         { "What OpenBLAS computes on a processor with AVX-512",
           "bitcut predict --library openblas-0.3.21 --chip skylakex -m 64 -n 64 -k 1000" },

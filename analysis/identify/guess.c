@@ -309,11 +309,20 @@ bool residuals_turn(struct residuals *e, const struct guesses *plain)
 
 /* --- D in a shorter format -------------------------------------------------------- */
 
+/* Whether the nearest guess or the exact result is; a guess of truncated operands may
+   have a part of the bias. */
+static bool are_truncated(const struct residuals *e, const struct guesses *plain)
+{
+    bool any = false;
+    for (size_t i = 0; i < plain->count && !any; i++)
+        any = (!i || !plain->at[i].arithmetic) &&
+              short_sums_are_truncated(&e->b, e->stored, plain->at[i].rest);
+    return any;
+}
+
 bool residuals_undo_truncation(struct residuals *e, const struct guesses *plain)
 {
-    if (!e->stored || !plain->count ||
-        !short_sums_are_truncated(&e->b, e->stored, plain->at[0].rest))
-        return false;
+    if (!e->stored || !are_truncated(e, plain)) return false;
     const int places = formats[FORMAT_F32].fraction_bits - e->stored->fraction_bits;
     for (size_t at = 0; at < e->outputs; at++)
         if (e->b.d[at] << 1 && f32_is_finite(e->b.d[at]))

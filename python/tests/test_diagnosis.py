@@ -102,7 +102,7 @@ class Diagnosis(unittest.TestCase):
         """A tile of D holds the results of another place."""
         right = product(self.a, self.b, self.draw)
         for down, across, words in ((8, -3, "8 rows below and 3 columns to the left"),
-                                    (-1, 0, "1 row above"), (0, 5, "5 columns to the right")):
+                                    (-9, 0, "9 rows above"), (1, 11, "1 row below and 11 columns to the right")):
             d = right.copy()
             d[10:18, 16:24] = right[10 + down:18 + down, 16 + across:24 + across]
             self.names(d, "moved", f"they hold the results of the outputs {words}[.;]")
@@ -381,8 +381,8 @@ class Diagnosis(unittest.TestCase):
                 self.assertRegex(str(found), rf"(transposed|stored by columns): {words}[;:]", f"seed {SEED}")
 
     def test_negated_columns(self):
-        """More than half of the columns have the wrong sign; those with the right one are not shown."""
-        d, wrong = product(self.a, self.b, self.draw), self.draw.permutation(self.n)[:self.n * 3 // 4]
+        """Most columns have the wrong sign; those with the right one are not shown."""
+        d, wrong = product(self.a, self.b, self.draw), self.draw.permutation(self.n)[:self.n * 5 // 8]
         d[:, wrong] *= -1
         found = self.explain(d, c=self.normal(self.m, self.n), beta=0)
         self.assertNotRegex(str(found), r"column \d+: (1|0\.9)", f"seed {SEED}")
