@@ -26,8 +26,8 @@ extern const struct polynomial mufu_ex2, mufu_lg2, mufu_rcp, mufu_rsqrt, mufu_si
    with i + j >= 18, over 2^19, rounded down. */
 uint32_t mufu_square(uint32_t r);
 
-/* The polynomial at x, of which the low 17 bits are the position in a segment and the
-   bits above the index of the segment.  Exact. */
+/* The polynomial at x.  The low 17 bits of x are the position in a segment; the bits above
+   are the index of the segment.  Exact. */
 int64_t mufu_polynomial(const struct polynomial *p, uint32_t x);
 
 #endif

@@ -90,8 +90,8 @@ static enum bitcut_status nvjet(struct call *c, struct fault *f)
     return BITCUT_OK;
 }
 
-/* Number of k of which the length of a slice is a multiple: a line of the cache if A or B
-   is stored along k and k fills lines, otherwise 16 bytes. */
+/* The length of a slice is a multiple of this number of k: a line of the cache if A or B is
+   stored along k and k fills lines, otherwise 16 bytes. */
 static size_t slice_grain(const struct call *c)
 {
     enum { LINE = 128, VECTOR = 16 };
