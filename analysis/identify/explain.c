@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/identify/explain.h"
 
+#include "analysis/identify/chance_agreement.h"
 #include "analysis/identify/distinguishing_output.h"
 #include "analysis/identify/find.h"
 #include "analysis/identify/integers.h"
@@ -8,7 +9,6 @@
 #include "analysis/identify/order_class.h"
 #include "analysis/identify/quick_check.h"
 #include "analysis/identify/region.h"
-#include "analysis/identify/rounding_level.h"
 #include "lib/base/clock.h"
 #include "lib/base/size.h"
 #include "lib/number/bits.h"
@@ -271,42 +271,6 @@ static bool has_weak_findings(const struct explanation *e)
            !e->ladder.unwritten && !e->ladder.clipped;
 }
 
-/* A bound of the probability that `same` of `outputs` outputs or more agree, each with
-   probability p (Chernoff, 1952). */
-static double chance_of(size_t same, size_t outputs, double p)
-{
-    const double n = (double)outputs, share = (double)same / n;
-    if (!(share > p)) return 1;
-    return share < 1 ? exp(-n * (share * log(share / p) +
-                                 (1 - share) * log((1 - share) / (1 - p))))
-                     : pow(p, n);
-}
-
-/* How many hypotheses agree with as much of a small D as the nearest one does by chance,
-   although their order of k is another one.  Of a large D there is none; in a short
-   format most orders agree, and are named as equals. */
-static enum bitcut_status count_chance(struct explanation *e, const struct block *all,
-                                       uint64_t seed, struct fault *f)
-{
-    enum { OUTPUTS_MAX = 256 };
-    static const double every = 0.99; /* every order gives such data */
-    const struct bitcut_explanation *const a = &e->answer;
-    const size_t outputs = all->rows * all->cols;
-    struct rounding_level level;
-    if (outputs > OUTPUTS_MAX || a->compared != outputs || problem_is_short(&e->q))
-        return BITCUT_OK;
-    const enum bitcut_status status = rounding_level_find(&level, all, seed, f);
-    if (status != BITCUT_OK) return status;
-    /* Of few outputs the share is a poor estimate: the mean of its posterior (Laplace).
-     */
-    e->agreeing = (level.agreeing * (double)outputs + 1) / ((double)outputs + 2);
-    rounding_level_clear(&level);
-    if (level.agreeing < every)
-        e->answer.by_chance =
-            (double)a->tried * chance_of(a->compared - a->differ, outputs, e->agreeing);
-    return BITCUT_OK;
-}
-
 static enum bitcut_status search_blocks(struct explanation *e, const struct block *screen,
                                         const struct block *sample,
                                         const struct explain_options *o, struct fault *f)
@@ -321,7 +285,7 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
                               is_plain(sample) ? NULL : &effort, o, f);
     e->late = effort_is_late(&effort);
     if (status == BITCUT_OK && e->best.sampled) status = finish(e, sample, &effort, o, f);
-    if (status == BITCUT_OK) status = count_chance(e, sample, o->seed, f);
+    if (status == BITCUT_OK) status = explain_count_chance(e, sample, o->seed, f);
     if (!e->answer.found && e->answer.by_chance > 1) drop_nearest(e);
     if (o->no_diagnosis && !e->answer.found) return status;
     if (status == BITCUT_OK && !e->answer.found && !e->ladder.findings && !e->parts &&

@@ -22,7 +22,7 @@ import numpy as np
 
 ROUND = 16384  # shapes of a kind in a round of `plans ask`
 FULL, MOST = 0, 65535  # numbers of slices, as in cublas_choose.c
-ANY = 99  # stages of which no partial one is in the slices, so that their k does not matter
+ANY = 99  # a stages id: no slice ends in a partial stage, so that its k does not matter
 STAGE_K = {0: 32, 25: 32, 26: 8, 27: 16, 28: 8, 31: 8, 32: 8, 33: 16, 34: 32, 35: 64, 36: 128,
            **{i: 16 << (i - 1) // 6 for i in range(1, 25)}}
 STREAM_K = 2**32 - 1
