@@ -443,6 +443,17 @@ class Diagnosis(unittest.TestCase):
         self.assertTrue(found and found.by_chance < 1e-3, f"seed {SEED}: {found}")
         self.assertNotIn("chance", str(found), f"seed {SEED}")
 
+    def test_one_ulp_of_short(self):
+        """One result in bf16 is one ulp off: a second search adds orders, and gives no more of D."""
+        draw = numpy.random.default_rng(SEED + 1)
+        a, b, bias = (bitcut.convert(bitcut.convert(draw.standard_normal(size).astype("f4"), "bf16"), "f32",
+                                     format="bf16") for size in ((100, 313), (313, 300), 300))
+        d = bitcut.gemm(a, b, recipe="plain", unit="hopper/mma.m16n8k16.f32.bf16", bias=bias, format_d="bf16").d
+        d = d.view("u2").copy()
+        d[int(draw.integers(100)), int(draw.integers(300))] += 1
+        found = bitcut.explain(d, a, b, bias=bias, format_d="bf16", effort=0.2)
+        self.assertEqual((bool(found), found.differ), (False, 1), f"seed {SEED}: {found}")
+
 
 if __name__ == "__main__":
     unittest.main()
