@@ -3,6 +3,7 @@
 
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
+#include "lib/exact/exact64_tile.h"
 #include "lib/exact/exact_tile.h"
 #include "lib/exact/lines.h"
 #include "lib/number/fma.h"
@@ -13,10 +14,13 @@
 #include <string.h>
 
 const struct exact_layer exact_layers[] = {
-    [LAYER_DOUBLE] = { "double", "a sum in binary64 and its error bound", layer_double },
-    [LAYER_DOT2] = { "dot2", "a compensated sum and its error bound", layer_dot2 },
-    [LAYER_BINS] = { "bins", "an exact integer for each exponent", layer_bins },
-    [LAYER_MPFR] = { "mpfr", "mpfr_sum of exact products", layer_mpfr },
+    [LAYER_DOUBLE] = { "double", "a sum in binary64 and its error bound", layer_double,
+                       NULL },
+    [LAYER_DOT2] = { "dot2", "a compensated sum and its error bound", layer_dot2,
+                     layer64_dot2 },
+    [LAYER_BINS] = { "bins", "an exact integer for each exponent", layer_bins,
+                     layer64_bins },
+    [LAYER_MPFR] = { "mpfr", "mpfr_sum of exact products", layer_mpfr, layer64_mpfr },
     { 0 }
 };
 
@@ -193,8 +197,6 @@ static struct exact_counts job_counts(const struct exact_job *job)
 
 /* --- the whole ---------------------------------------------------------------------- */
 
-enum { ALL_BUT_MPFR = 1 << LAYER_DOUBLE | 1 << LAYER_DOT2 | 1 << LAYER_BINS };
-
 static const struct exact_options defaults;
 
 /* NULL if the update is A B itself. */
@@ -219,7 +221,7 @@ enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
                              .k = k,
                              .a = a,
                              .b = b,
-                             .layers = o->layers ? o->layers : ALL_BUT_MPFR,
+                             .layers = o->layers ? o->layers : LAYERS_DEFAULT,
                              .kernel = o->kernel ? o->kernel : dgemm_best(),
                              .progress = o->progress,
                              .update = update_of(o) };
