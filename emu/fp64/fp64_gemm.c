@@ -130,7 +130,9 @@ static enum bitcut_status run_one(const struct bitcut_gemm *g, int parts,
     const bool reads_c = gemm_reads_c(g),
                small = (double)g->m * (double)g->n * (double)g->k < DIVIDED_MIN;
     const int threads = small ? 1 : all->threads;
-    const struct gemm_options options = { .threads = threads, .progress = all->progress };
+    const struct gemm_options options = { .threads = threads,
+                                          .progress = all->progress,
+                                          .simd = all->simd };
     size_t count;
     double *const a = gather(&g->a, g->m, g->k, false, threads),
                   *const b = gather(&g->b, g->k, g->n, true, threads),
