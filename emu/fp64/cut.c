@@ -104,14 +104,15 @@ static int exponent_above(double x)
     return field_of(lifted) - 1077 + !is_power;
 }
 
-/* The digit of a multiple of its unit, 1 / inverse: as a conversion to s32 whose low 8
-   bits are stored.  Digits of f16 parts have more bits, and are small enough. */
-static int16_t digit_of(double x, double inverse)
+/* The digit of a multiple of its unit, 1 / inverse: the low 8 bits of the number that a
+   GPU's conversion to s32 gives, 0x80000000 for NaN.  Digits in range are that number. */
+static int16_t digit_of(double x, double inverse, int width)
 {
     const double digit = x * inverse;
-    if (isnan(digit)) return 0;
-    if (fabs(digit) <= INT16_MAX) return (int16_t)digit;
-    return digit > 0 ? -1 : 0;
+    if (fabs(digit) <= 1 << (width - 1)) return (int16_t)digit;
+    return (int8_t)(isnan(digit) || digit <= INT32_MIN ? INT32_MIN
+                    : digit >= INT32_MAX               ? INT32_MAX
+                                                       : (int32_t)digit);
 }
 
 /* Round every element to a multiple of 2^(52 - 53) of `shift`, and leave the rest. */
@@ -122,7 +123,7 @@ static void cut_slice(struct slices *to, size_t line, int slice, double shift,
     for (size_t p = 0; p < to->k; p++) {
         const double rounded = (rest[p] + shift) - shift;
         rest[p] -= rounded;
-        digit[p] = digit_of(rounded, inverse);
+        digit[p] = digit_of(rounded, inverse, to->width);
     }
 }
 

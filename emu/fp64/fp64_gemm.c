@@ -140,6 +140,8 @@ static enum bitcut_status run_one(const struct bitcut_gemm *g, int parts,
                                   .beta = g->beta_f64,
                                   .a = a,
                                   .b = b,
+                                  .a_apart = g->a.layout == BITCUT_COLUMN_MAJOR,
+                                  .b_apart = g->b.layout == BITCUT_ROW_MAJOR,
                                   .c = c,
                                   .d = d,
                                   .options = options };

@@ -227,6 +227,19 @@ static struct scaled scale(double x, int shift)
     return s;
 }
 
+/* The same as FP64 number.  The fraction of a subnormal x is shifted by one bit too many:
+   its first bit changes the exponent. */
+static struct scaled scale_in_f64(double x, int shift)
+{
+    const uint64_t bits = bits_of_double(x), fraction = bits << 12 >> 12;
+    if (bits << 1 >> 53 || !fraction) return scale(x, shift);
+    const int top = highest_bit(fraction) - 51, field = top + shift;
+    if (field < 1023) return (struct scaled){ 0, 0, false };
+    const uint64_t mask = ~(uint64_t)0 << larger_int(1023 + 52 - field, 0),
+                   moved = (fraction << (2 - top) ^ (uint64_t)1 << 52) & mask;
+    return scale(double_of_bits((bits >> 63 << 63) | (uint64_t)field << 52 | moved), 0);
+}
+
 /* The same modulo 2^bits, as a library has it in an integer of two's complement. */
 static struct scaled wrap(struct scaled s, int bits)
 {
@@ -269,8 +282,11 @@ static void residues_line(struct residues *to, const double *x, size_t line, siz
                           size_t k, int count)
 {
     for (size_t p = 0; p < k; p++) {
-        struct scaled s = scale(x[line * k + p], to->shift[line]);
-        if (count <= INT64_MODULI_MAX) s = wrap(s, count <= INT32_MODULI_MAX ? 32 : 64);
+        const double at = x[line * k + p];
+        const struct scaled s =
+            count > INT64_MODULI_MAX
+                ? scale_in_f64(at, to->shift[line])
+                : wrap(scale(at, to->shift[line]), count <= INT32_MODULI_MAX ? 32 : 64);
         for (int i = 0; i < count; i++)
             to->digit[((size_t)i * lines + line) * k + p] = residue_of(s, moduli[i]);
     }
@@ -314,11 +330,19 @@ static int floor_to_int(double x)
 static int stored_shift(int64_t shift) { return -(int16_t)(uint16_t)(uint64_t)-shift; }
 
 /* Accurate mode.  Upper bounds of elements have 6 bits; the largest sum of their products
-   in the row, or in the column, determines the shift. */
+   in the row, or in the column, determines the shift.  The bound of a subnormal x is too
+   large: a bit is set above its first bit.  Bounds have the low 8 bits of such a number.
+ */
 static int16_t bound_of(double x, int shift)
 {
-    const double scaled = ceil(ldexp(fabs(x), shift));
-    return (int16_t)(x == 0 ? 0 : scaled < 1 ? 1 : floor_to_int(scaled));
+    const uint64_t bits = bits_of_double(x), fraction = bits << 12 >> 12;
+    double size = fabs(x);
+    if (!(bits << 1 >> 53) && fraction) {
+        const int exponent = highest_bit(fraction) + 1;
+        size = (double)(fraction | (uint64_t)1 << exponent), shift -= 1074;
+    }
+    const double scaled = ceil(ldexp(size, shift));
+    return x == 0 ? 0 : scaled < 1 ? 1 : (int8_t)floor_to_int(scaled);
 }
 
 static void bounds_make(struct residues *to, const double *x, size_t lines, size_t k)
@@ -346,13 +370,13 @@ static enum bitcut_status shifts_accurate(struct residues *a, struct residues *b
     const enum bitcut_status status = fp64_multiply(job->d, job, a->digit, b->digit, f);
     if (status != BITCUT_OK) return status;
     for (size_t i = 0; i < job->m; i++) {
-        double most = INT32_MIN;
+        double most = 0;
         for (size_t j = 0; j < job->n; j++)
             most = larger_double(most, job->d[i * job->n + j]);
         a->shift[i] = stored_shift(a->shift[i] + (int64_t)shift_accurate(c, most));
     }
     for (size_t j = 0; j < job->n; j++) {
-        double most = INT32_MIN;
+        double most = 0;
         for (size_t i = 0; i < job->m; i++)
             most = larger_double(most, job->d[i * job->n + j]);
         b->shift[j] = stored_shift(b->shift[j] + (int64_t)shift_accurate(c, most));
@@ -389,17 +413,17 @@ static double float_up(double x)
 
 static double float_down(double x) { return -float_up(-x); }
 
-/* The sum of the squares of a line as blocks of 256 threads add it, each addition rounded
-   upward. */
-static double squares_of(const double *x, size_t k)
+/* The sum of the squares of a line as `threads` threads add it, a multiple of 32, each
+   addition rounded upward. */
+static double squares_of(const double *x, size_t k, size_t threads)
 {
-    enum { THREADS = 256, WARP = 32 };
-    double sum[THREADS] = { 0 }, warp[WARP] = { 0 };
+    enum { THREADS_MAX = 256, WARP = 32 };
+    double sum[THREADS_MAX] = { 0 }, warp[WARP] = { 0 };
     for (size_t p = 0; p < k; p++) {
-        double *const s = &sum[p % THREADS];
+        double *const s = &sum[p % threads];
         *s = fma_up(x[p], *s);
     }
-    for (int w = 0; w < THREADS / WARP; w++) {
+    for (size_t w = 0; w < threads / WARP; w++) {
         double *const s = sum + w * WARP;
         for (int i = WARP / 2; i; i /= 2)
             for (int lane = 0; lane < i; lane++) s[lane] = add_up(s[lane], s[lane + i]);
@@ -412,10 +436,12 @@ static double squares_of(const double *x, size_t k)
 }
 
 /* Fast mode.  The largest element is subtracted once more, although the norm contains it:
-   only lines whose largest element is near 1 have all bits. */
-static int shift_fast(const struct constants *c, const double *x, size_t k)
+   only lines whose largest element is near 1 have all bits.  Blocks have 256 threads for
+   a line whose elements are adjacent in memory, and 32 otherwise.  From 2^128 on, the
+   largest element is infinite, and the shift of the library is not defined. */
+static int shift_fast(const struct constants *c, const double *x, size_t k, bool apart)
 {
-    const double largest = largest_of(x, k), squares = squares_of(x, k);
+    const double largest = largest_of(x, k), squares = squares_of(x, k, apart ? 32 : 256);
     const int exponent = exponent_of(squares);
     const double log2 =
         float_up(log2_approx(float_up(ldexp(squares, -exponent))) + exponent);
@@ -432,9 +458,9 @@ static enum bitcut_status shifts_fast(struct residues *a, struct residues *b,
 {
     (void)f;
     for (size_t i = 0; i < job->m; i++)
-        a->shift[i] = shift_fast(c, job->a + i * job->k, job->k);
+        a->shift[i] = shift_fast(c, job->a + i * job->k, job->k, job->a_apart);
     for (size_t j = 0; j < job->n; j++)
-        b->shift[j] = shift_fast(c, job->b + j * job->k, job->k);
+        b->shift[j] = shift_fast(c, job->b + j * job->k, job->k, job->b_apart);
     return BITCUT_OK;
 }
 

@@ -35,6 +35,8 @@ struct fp64_job {
     size_t m, n, k;
     double alpha, beta;
     const double *a, *b; /* the rows of A and the columns of B, k elements each */
+    bool a_apart,
+        b_apart;         /* whether elements of a line are apart in the caller's memory */
     const double *c;     /* m x n; NULL: not read                               */
     double *d;           /* m x n                                               */
     const struct gemm_options *options;
