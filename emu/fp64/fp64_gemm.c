@@ -8,6 +8,7 @@
 #include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,13 +108,17 @@ static double *gather(const struct bitcut_matrix *x, size_t rows, size_t cols,
 static void finish(const struct bitcut_gemm *g, const struct fp64_job *job)
 {
     const struct view d = view_of(&g->d, 0, g->m, g->n, false);
+    const bool adds_zero = job->scheme->adds_c && fabs(job->alpha) != 1;
     struct hostfp saved;
     hostfp_enter(&saved);
     for (size_t i = 0; i < job->m; i++)
         for (size_t j = 0; j < job->n; j++) {
             const size_t at = i * job->n + j;
             const double t = fp64_product(job->alpha, job->d[at]);
-            view_set_f64(&d, i, j, job->c ? fp64_fma(job->beta, job->c[at], t) : t);
+            view_set_f64(&d, i, j,
+                         job->c      ? fp64_fma(job->beta, job->c[at], t)
+                         : adds_zero ? t + 0.0
+                                     : t);
         }
     hostfp_leave(&saved);
 }

@@ -9,6 +9,7 @@
    high numbers are exact. */
 #include "emu/fp64/scheme.h"
 
+#include "emu/fp64/moduli.h"
 #include "emu/mufu.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
@@ -19,192 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODULI_MAX = 20 };
-
-static const int moduli[MODULI_MAX] = {
-    256, 255, 253, 251, 247, 241, 239, 233, 229, 227,
-    223, 217, 211, 199, 197, 193, 191, 181, 179, 173
-};
-
-/* log2(P - 1) / 2 - 0.5 as an FP32 number, rounded down, for 2 moduli and more.  The
-   first number of the library is larger than that. */
-enum { MODULI_MIN = 2 };
-static const float half_bits[MODULI_MAX - MODULI_MIN + 1] = {
-    0x1.dfd1ecp2f, 0x1.6fa336p3f, 0x1.ef2ea6p3f, 0x1.372d94p4f, 0x1.767b2ep4f,
-    0x1.b5b028p4f, 0x1.f49a02p4f, 0x1.19a858p5f, 0x1.38f6bcp5f, 0x1.582adap5f,
-    0x1.7736aep5f, 0x1.961916p5f, 0x1.b4a4fep5f, 0x1.d321f8p5f, 0x1.f180a6p5f,
-    0x1.07e7f8p6f, 0x1.16e7e2p6f, 0x1.25df9ap6f, 0x1.34be22p6f
-};
-
-/* The largest number of moduli for which w_i and P are single FP64 numbers, and for which
-   scaled elements are integers of 32 and of 64 bits. */
-enum { SINGLE_MAX = 6, INT32_MODULI_MAX = 7, INT64_MODULI_MAX = 15 };
-
-/* --- constants -------------------------------------------------------------------- */
-
-struct constants {
-    int count;
-    double high[MODULI_MAX], low[MODULI_MAX]; /* w_i                               */
-    double minus_high, minus_low;             /* -P                                */
-    double inverse;                           /* 1 / P                             */
-    double half_bits;                         /* as in the table                   */
-};
-
-/* Natural numbers of at most 192 bits, the lowest limb first. */
-enum { LIMBS = 6 };
-struct natural {
-    uint32_t limb[LIMBS];
-};
-
-static struct natural times(struct natural x, uint32_t factor)
-{
-    uint64_t carry = 0;
-    for (int i = 0; i < LIMBS; i++) {
-        carry += (uint64_t)x.limb[i] * factor;
-        x.limb[i] = (uint32_t)carry;
-        carry >>= 32;
-    }
-    return x;
-}
-
-/* The quotient, and the remainder in *rest. */
-static struct natural divided(uint32_t *rest, struct natural x, uint32_t by)
-{
-    uint64_t left = 0;
-    for (int i = LIMBS; i--;) {
-        left = left << 32 | x.limb[i];
-        x.limb[i] = (uint32_t)(left / by);
-        left %= by;
-    }
-    *rest = (uint32_t)left;
-    return x;
-}
-
-static int bit(const struct natural *x, int at)
-{
-    return x->limb[at / 32] >> at % 32 & 1;
-}
-
-static int bits_of(const struct natural *x)
-{
-    int bits = 32 * LIMBS;
-    while (bits && !bit(x, bits - 1)) bits--;
-    return bits;
-}
-
-static int compare(const struct natural *x, const struct natural *y)
-{
-    for (int i = LIMBS; i--;)
-        if (x->limb[i] != y->limb[i]) return x->limb[i] < y->limb[i] ? -1 : 1;
-    return 0;
-}
-
-/* x - y, for y <= x. */
-static struct natural less(struct natural x, const struct natural *y)
-{
-    int64_t borrow = 0;
-    for (int i = 0; i < LIMBS; i++) {
-        borrow += (int64_t)x.limb[i] - y->limb[i];
-        x.limb[i] = (uint32_t)borrow;
-        borrow >>= 32;
-    }
-    return x;
-}
-
-/* The bits of x from `position` on, and the others. */
-static struct natural top_of(struct natural x, int position)
-{
-    for (int i = 0; i < position; i++) x.limb[i / 32] &= ~((uint32_t)1 << i % 32);
-    return x;
-}
-
-/* x rounded to nearest even. */
-static double rounded(const struct natural *x)
-{
-    const int bits = bits_of(x), from = larger_int(0, bits - 64);
-    struct unrounded u = { 0, from, false, false };
-    for (int i = bits; i-- > from;)
-        u.significand = u.significand << 1 | (uint64_t)bit(x, i);
-    for (int i = 0; i < from; i++) u.sticky |= bit(x, i);
-    return double_of_bits(round_pack(&formats[FORMAT_F64], &roundings[ROUND_RN], u));
-}
-
-/* An FP64 integer below 2^192. */
-static struct natural natural_of(double x)
-{
-    struct natural to = { { 0 } };
-    int exponent;
-    const uint64_t significand = (uint64_t)ldexp(frexp(x, &exponent), 53);
-    for (int i = 0; i < 53; i++)
-        if (significand >> i & 1)
-            to.limb[(exponent - 53 + i) / 32] |= (uint32_t)1 << (exponent - 53 + i) % 32;
-    return to;
-}
-
-/* 1 / x rounded to nearest even, by long division: 64 bits of the quotient. */
-static double inverse_of(const struct natural *x)
-{
-    const int bits = bits_of(x);
-    struct natural rest = { { 0 } };
-    struct unrounded u = { 0, -bits - 63, false, false };
-    rest.limb[bits / 32] |= (uint32_t)1 << bits % 32;
-    for (int i = 0; i < 64; i++) {
-        const bool goes = compare(&rest, x) >= 0;
-        u.significand = u.significand << 1 | goes;
-        if (goes) rest = less(rest, x);
-        rest = times(rest, 2);
-    }
-    u.sticky = bits_of(&rest) > 0;
-    return double_of_bits(round_pack(&formats[FORMAT_F64], &roundings[ROUND_RN], u));
-}
-
-/* The number below p whose product with x is 1 modulo p. */
-static uint32_t inverse_modulo(uint32_t x, uint32_t p)
-{
-    uint32_t inverse = 1;
-    while (x * inverse % p != 1) inverse++;
-    return inverse;
-}
-
-/* Bits of the high numbers, so that sums of their products with residues are exact. */
-static int high_bits(int count)
-{
-    size_t sum = 0;
-    for (int i = 0; i < count; i++) sum += (size_t)moduli[i] / 2;
-    return 53 - ceil_log2(sum);
-}
-
-static void set_product(struct constants *c, const struct natural *product)
-{
-    const double high = rounded(product);
-    const struct natural below = natural_of(high);
-    const bool is_above = compare(&below, product) > 0;
-    const struct natural rest = is_above ? less(below, product) : less(*product, &below);
-    c->minus_high = -high;
-    c->minus_low = is_above ? rounded(&rest) : -rounded(&rest);
-    c->inverse = inverse_of(product);
-    c->half_bits = (double)half_bits[c->count - MODULI_MIN];
-}
-
-static void constants_make(struct constants *c, int count)
-{
-    struct natural product = { { 1 } };
-    uint32_t rest;
-    for (int i = 0; i < count; i++) product = times(product, (uint32_t)moduli[i]);
-    const int cut = bits_of(&product) - high_bits(count);
-    *c = (struct constants){ .count = count };
-    for (int i = 0; i < count; i++) {
-        const uint32_t p = (uint32_t)moduli[i];
-        const struct natural part = divided(&rest, product, p);
-        divided(&rest, part, p);
-        const struct natural w = times(part, inverse_modulo(rest, p)),
-                             high = count > SINGLE_MAX ? top_of(w, cut) : w,
-                             low = less(w, &high);
-        c->high[i] = rounded(&high);
-        c->low[i] = rounded(&low);
-    }
-    set_product(c, &product);
-}
+/* The largest number of moduli for which scaled elements are integers of 32 and of 64
+   bits. */
+enum { INT32_MODULI_MAX = 7, INT64_MODULI_MAX = 15 };
 
 /* --- scaled elements -------------------------------------------------------------- */
 
@@ -275,14 +93,18 @@ static int16_t residue_of(struct scaled s, int p)
 /* The residues of the lines of a matrix, and by which powers of two they were scaled. */
 struct residues {
     int16_t *digit; /* of element p of a line modulo p_i, at (i lines + line) k + p */
-    int *shift;
+    int *shift;     /* above INT16_MAX: all elements count as zero, and the low 16 bits
+                       are the shift                                                     */
 };
+
+/* The bits in which the library keeps a shift. */
+static int stored_shift(int64_t shift) { return -(int16_t)(uint16_t)(uint64_t)-shift; }
 
 static void residues_line(struct residues *to, const double *x, size_t line, size_t lines,
                           size_t k, int count)
 {
     for (size_t p = 0; p < k; p++) {
-        const double at = x[line * k + p];
+        const double at = to->shift[line] > INT16_MAX ? 0 : x[line * k + p];
         const struct scaled s =
             count > INT64_MODULI_MAX
                 ? scale_in_f64(at, to->shift[line])
@@ -326,9 +148,6 @@ static int floor_to_int(double x)
     return isnan(x) ? 0 : x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : (int)x;
 }
 
-/* The bits in which the library keeps a shift. */
-static int stored_shift(int64_t shift) { return -(int16_t)(uint16_t)(uint64_t)-shift; }
-
 /* Accurate mode.  Upper bounds of elements have 6 bits; the largest sum of their products
    in the row, or in the column, determines the shift.  The bound of a subnormal x is too
    large: a bit is set above its first bit.  Bounds have the low 8 bits of such a number.
@@ -345,17 +164,28 @@ static int16_t bound_of(double x, int shift)
     return x == 0 ? 0 : scaled < 1 ? 1 : (int8_t)floor_to_int(scaled);
 }
 
-static void bounds_make(struct residues *to, const double *x, size_t lines, size_t k)
+/* Bounds of a line with an infinity, whose exponent is INT32_MAX in the library: the
+   exponents of elements overflow unless they use the 16 bits of the shift. */
+static int16_t bound_beside_infinity(double x, bool apart)
+{
+    if (!apart) return fabs(x) >= 0x1p47;
+    return isinf(x) ? 0 : bound_of(x, stored_shift(INT32_MAX - 5));
+}
+
+static void bounds_make(struct residues *to, const double *x, size_t lines, size_t k,
+                        bool apart)
 {
     for (size_t line = 0; line < lines; line++) {
-        const double *const at = x + line * k;
-        to->shift[line] = 5 - exponent_of(largest_of(at, k));
+        const double *const at = x + line * k, largest = largest_of(at, k);
+        const int shift = 5 - exponent_of(largest);
+        to->shift[line] = -stored_shift(-shift);
         for (size_t p = 0; p < k; p++)
-            to->digit[line * k + p] = bound_of(at[p], to->shift[line]);
+            to->digit[line * k + p] = isinf(largest) ? bound_beside_infinity(at[p], apart)
+                                                     : bound_of(at[p], shift);
     }
 }
 
-static int shift_accurate(const struct constants *c, double sum)
+static int shift_accurate(const struct moduli_constants *c, double sum)
 {
     const double log2 = log2_approx((double)(float)sum);
     return floor_to_int(floor_of_sum(-HALF * log2, c->half_bits));
@@ -363,10 +193,11 @@ static int shift_accurate(const struct constants *c, double sum)
 
 static enum bitcut_status shifts_accurate(struct residues *a, struct residues *b,
                                           const struct fp64_job *job,
-                                          const struct constants *c, struct fault *f)
+                                          const struct moduli_constants *c,
+                                          struct fault *f)
 {
-    bounds_make(a, job->a, job->m, job->k);
-    bounds_make(b, job->b, job->n, job->k);
+    bounds_make(a, job->a, job->m, job->k, job->a_apart);
+    bounds_make(b, job->b, job->n, job->k, job->b_apart);
     const enum bitcut_status status = fp64_multiply(job->d, job, a->digit, b->digit, f);
     if (status != BITCUT_OK) return status;
     for (size_t i = 0; i < job->m; i++) {
@@ -439,7 +270,8 @@ static double squares_of(const double *x, size_t k, size_t threads)
    only lines whose largest element is near 1 have all bits.  Blocks have 256 threads for
    a line whose elements are adjacent in memory, and 32 otherwise.  From 2^128 on, the
    largest element is infinite, and the shift of the library is not defined. */
-static int shift_fast(const struct constants *c, const double *x, size_t k, bool apart)
+static int shift_fast(const struct moduli_constants *c, const double *x, size_t k,
+                      bool apart)
 {
     const double largest = largest_of(x, k), squares = squares_of(x, k, apart ? 32 : 256);
     const int exponent = exponent_of(squares);
@@ -448,13 +280,14 @@ static int shift_fast(const struct constants *c, const double *x, size_t k, bool
     const double norm = larger_double(1, float_up(HALF * log2));
     const double bits = float_down(float_down(c->half_bits - 1.5) - norm);
     const float narrow = (float)largest;
-    return stored_shift((int64_t)floor_to_int(floor(bits)) -
-                        (narrow == 0 ? 0 : ilogbf(narrow)));
+    const int64_t shift =
+        (int64_t)floor_to_int(floor(bits)) - (narrow == 0 ? 0 : ilogbf(narrow));
+    return apart ? stored_shift(shift) : (int32_t)(uint32_t)(uint64_t)shift;
 }
 
 static enum bitcut_status shifts_fast(struct residues *a, struct residues *b,
                                       const struct fp64_job *job,
-                                      const struct constants *c, struct fault *f)
+                                      const struct moduli_constants *c, struct fault *f)
 {
     (void)f;
     for (size_t i = 0; i < job->m; i++)
@@ -467,7 +300,7 @@ static enum bitcut_status shifts_fast(struct residues *a, struct residues *b,
 /* --- the product ------------------------------------------------------------------ */
 
 /* The product that has the residues `of`, in units of the scaled elements. */
-static double reconstruct(const struct constants *c, const int16_t of[MODULI_MAX])
+static double reconstruct(const struct moduli_constants *c, const int16_t of[MODULI_MAX])
 {
     double high = 0, low = 0;
     for (int i = 0; i < c->count; i++) {
@@ -476,7 +309,7 @@ static double reconstruct(const struct constants *c, const int16_t of[MODULI_MAX
     }
     const double quotient = rint(c->inverse * high),
                  rest = fma(c->minus_high, quotient, high);
-    if (c->count <= SINGLE_MAX) return rest;
+    if (c->count <= MODULI_SINGLE_MAX) return rest;
     return fma(c->minus_low, quotient, rest + low);
 }
 
@@ -519,17 +352,18 @@ static void clear(struct residues *r)
 /* How a mode scales the lines. */
 typedef enum bitcut_status shifts_function(struct residues *a, struct residues *b,
                                            const struct fp64_job *job,
-                                           const struct constants *c, struct fault *f);
+                                           const struct moduli_constants *c,
+                                           struct fault *f);
 
 static enum bitcut_status run_all(const struct fp64_job *job, struct residues *a,
                                   struct residues *b, int16_t *all,
                                   shifts_function *shifts, struct fault *f)
 {
-    struct constants c;
+    struct moduli_constants c;
     struct hostfp saved;
     const int team = threads_for(job->options->threads, job->m);
     hostfp_enter(&saved);
-    constants_make(&c, job->parts);
+    moduli_constants_make(&c, job->parts);
     enum bitcut_status status = shifts(a, b, job, &c, f);
     for (size_t i = 0; i < job->m && status == BITCUT_OK; i++)
         residues_line(a, job->a, i, job->m, job->k, job->parts);
@@ -546,8 +380,9 @@ static enum bitcut_status run_all(const struct fp64_job *job, struct residues *a
         for (size_t i = 0; i < job->m; i++)
             for (size_t j = 0; j < job->n; j++) {
                 const size_t at = i * job->n + j;
-                job->d[at] = ldexp(reconstruct(&c, all + at * MODULI_MAX),
-                                   -(a->shift[i] + b->shift[j]));
+                job->d[at] =
+                    ldexp(reconstruct(&c, all + at * MODULI_MAX),
+                          -(stored_shift(a->shift[i]) + stored_shift(b->shift[j])));
             }
         hostfp_leave(&mode);
     }

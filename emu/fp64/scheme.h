@@ -21,6 +21,8 @@ struct bitcut_scheme {
     const struct cut *cut;  /* how elements are cut into slices; NULL: they are not     */
     bool groups; /* whether products of one weight are first added in s32, as many as fit
                   */
+    bool adds_c; /* whether 0 C is added if beta is 0 and alpha is not 1 or -1; +0 is
+                    added instead of C, which is not read */
     enum bitcut_status (*run)(const struct fp64_job *job, struct fault *f);
     const char *source;
 };
