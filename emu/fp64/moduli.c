@@ -2,6 +2,7 @@
 #include "emu/fp64/moduli.h"
 
 #include "emu/fp64/cut.h"
+#include "lib/base/size.h"
 #include "lib/number/bits.h"
 #include "lib/number/format.h"
 #include "lib/number/round.h"

@@ -150,8 +150,7 @@ static int floor_to_int(double x)
 
 /* Accurate mode.  Upper bounds of elements have 6 bits; the largest sum of their products
    in the row, or in the column, determines the shift.  The bound of a subnormal x is too
-   large: a bit is set above its first bit.  Bounds have the low 8 bits of such a number.
- */
+   large: a bit is set above its first bit.  Bounds are stored in 8 bits. */
 static int16_t bound_of(double x, int shift)
 {
     const uint64_t bits = bits_of_double(x), fraction = bits << 12 >> 12;
@@ -161,15 +160,16 @@ static int16_t bound_of(double x, int shift)
         size = (double)(fraction | (uint64_t)1 << exponent), shift -= 1074;
     }
     const double scaled = ceil(ldexp(size, shift));
-    return x == 0 ? 0 : scaled < 1 ? 1 : (int8_t)floor_to_int(scaled);
+    return x == 0 ? 0 : scaled < 1 ? 1 : (int8_t)(uint8_t)fmod(scaled, 256);
 }
 
-/* Bounds of a line with an infinity, whose exponent is INT32_MAX in the library: the
-   exponents of elements overflow unless they use the 16 bits of the shift. */
-static int16_t bound_beside_infinity(double x, bool apart)
+/* Bounds of a line with an infinity, whose exponent is INT32_MAX in the library.
+   Exponents of elements overflow, except in lines whose elements are apart: there, the
+   library uses the 16 bits of the shift. */
+static int16_t bound_beside_infinity(double x, int stored, bool apart)
 {
     if (!apart) return fabs(x) >= 0x1p47;
-    return isinf(x) ? 0 : bound_of(x, stored_shift(INT32_MAX - 5));
+    return isinf(x) ? 0 : bound_of(x, stored);
 }
 
 static void bounds_make(struct residues *to, const double *x, size_t lines, size_t k,
@@ -177,11 +177,12 @@ static void bounds_make(struct residues *to, const double *x, size_t lines, size
 {
     for (size_t line = 0; line < lines; line++) {
         const double *const at = x + line * k, largest = largest_of(at, k);
-        const int shift = 5 - exponent_of(largest);
-        to->shift[line] = -stored_shift(-shift);
+        const int shift = 5 - exponent_of(largest), stored = (int16_t)(uint16_t)shift;
+        to->shift[line] = stored;
         for (size_t p = 0; p < k; p++)
-            to->digit[line * k + p] = isinf(largest) ? bound_beside_infinity(at[p], apart)
-                                                     : bound_of(at[p], shift);
+            to->digit[line * k + p] = isinf(largest)
+                                          ? bound_beside_infinity(at[p], stored, apart)
+                                          : bound_of(at[p], shift);
     }
 }
 
@@ -414,17 +415,19 @@ enum bitcut_status fp64_shifts(int *row, int *col, double *limit,
     const bool fast = job->scheme->run == fp64_run_residues_fast;
     struct residues a = { .shift = row }, b = { .shift = col };
     struct fp64_job own = *job;
-    struct constants c;
+    struct moduli_constants c;
     struct hostfp saved;
     a.digit = memory_allocate(job->m * job->k, sizeof *a.digit);
     b.digit = memory_allocate(job->n * job->k, sizeof *b.digit);
     own.d = memory_allocate(job->m * job->n, sizeof *own.d);
     enum bitcut_status status = BITCUT_NO_MEMORY;
     hostfp_enter(&saved);
-    constants_make(&c, job->parts);
+    moduli_constants_make(&c, job->parts);
     if (a.digit && b.digit && own.d)
         status = (fast ? shifts_fast : shifts_accurate)(&a, &b, &own, &c, f);
     else fault_set(f, status, "not enough memory for the scales of lines");
+    for (size_t i = 0; i < job->m; i++) row[i] = stored_shift(row[i]);
+    for (size_t j = 0; j < job->n; j++) col[j] = stored_shift(col[j]);
     *limit = -c.minus_high * (0.5 - 0x1p-30);
     hostfp_leave(&saved);
     free(a.digit);
