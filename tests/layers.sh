@@ -59,6 +59,7 @@ analysis/cli      all
 tests             all tests
 tests/base        all tests tests/base
 tests/number      all tests tests/number
+tests/fp64        all tests
 tests/gemm        all tests tests/gemm
 tests/exact       all tests tests/exact
 tests/io          all tests tests/io

@@ -648,8 +648,10 @@ START_TEST(refusals)
     g.d.format = NULL;
     ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, why), BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(why, "D cannot have the format f32");
-    double value;
-    ck_assert_int_eq(bitcut_gemm_judge(&value, 1, &g, 0, 1, why), BITCUT_BAD_ARGUMENT);
+    double limit;
+    g.d.format = bitcut_format_find("f64");
+    ck_assert_int_eq(bitcut_bound(&limit, &g, 0, "bound", 1, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(why, "a scheme is taken by gemm, verify and judge only; other calls take FP32 GEMMs");
 }
 END_TEST
 
