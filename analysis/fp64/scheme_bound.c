@@ -47,7 +47,7 @@ static double unit_of(const struct slices *x, const struct cut *cut, int s, size
 static struct line_sums sums_of(const struct slices *x, const struct cut *cut,
                                 const double *from, size_t line)
 {
-    const double part = cut == &cut_truncated ? 1 : 0.5;
+    const double part = cut == &cut_truncated || cut == &cut_balanced ? 1 : 0.5;
     struct line_sums to = { .all = sum_of(from, x->k) };
     to.rest[0] = largest_of(from, x->k);
     to.unit = unit_of(x, cut, 0, line);

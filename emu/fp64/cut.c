@@ -201,6 +201,61 @@ const struct cut cut_nearest = { .name = "nearest",
                                  .add = add_nearest,
                                  .end = end_unchanged };
 
+/* --- bytes ------------------------------------------------------------------------ */
+
+enum { BYTE = 8 };
+
+static void byte_widths(int width[2], size_t k, int digit, int sum)
+{
+    width[0] = width[1] = ceil_log2(k) + 2 * digit <= sum ? BYTE : 0;
+}
+
+/* The smallest e with x < 2^e, or one more if the first six bits of the fraction are
+   ones: the carry fits. */
+static int exponent_with_carry(double x)
+{
+    enum { FIRST = 6 };
+    const uint64_t first = bits_of_double(x) >> (FRACTION - FIRST);
+    int exponent;
+    if (x == 0) return 0;
+    frexp(x, &exponent);
+    return exponent + ((first & 63) == 63);
+}
+
+static void cut_line_balanced(struct slices *to, size_t line, const double *x,
+                              double *spare)
+{
+    const int unit = exponent_with_carry(largest_of(x, to->k)) - (BYTE - 1),
+              last = unit - BYTE * (to->parts - 1);
+    (void)spare;
+    to->scale[line] = ldexp(1, unit);
+    for (size_t p = 0; p < to->k; p++) {
+        int exponent;
+        const int64_t integer = (int64_t)ldexp(frexp(x[p], &exponent), FRACTION + 1);
+        const int up = exponent - (FRACTION + 1) - last, zeros = larger_int(up, 0) / BYTE;
+        int64_t rest = up >= 0    ? integer * ((int64_t)1 << up % BYTE)
+                       : up > -64 ? integer / ((int64_t)1 << -up)
+                                  : 0;
+        for (int s = to->parts; s--;) {
+            const int8_t byte = s < to->parts - zeros ? (int8_t)(uint8_t)rest : 0;
+            slices_digits(to, s)[line * to->k + p] = byte;
+            if (s < to->parts - zeros) rest = (rest - byte) / 256;
+        }
+    }
+}
+
+static double add_balanced(const struct weighing *w)
+{
+    return fp64_fma(w->product, w->a * w->b * w->weight, w->sum);
+}
+
+const struct cut cut_balanced = { .name = "bytes with carries",
+                                  .widths = byte_widths,
+                                  .line = cut_line_balanced,
+                                  .weight = weight_nearest,
+                                  .add = add_balanced,
+                                  .end = end_unchanged };
+
 /* --- all lines -------------------------------------------------------------------- */
 
 static bool allocate(struct slices *to, const struct cut *cut)

@@ -65,6 +65,12 @@ extern const struct cut cut_nearest_each;
    their digits of NaN are 0; a line with an element from 2^970 on has wrong digits. */
 extern const struct cut cut_nearest;
 
+/* cuBLAS with fixed-point emulation: an element is an integer of two's complement in
+   steps that the largest element of the line determines, cut into bytes from the lowest
+   one on. A byte from 128 on counts as itself less 256, and carries into the next byte.
+   Bits below the last slice are dropped toward zero. */
+extern const struct cut cut_balanced;
+
 /* The smallest e with k <= 2^e. */
 int ceil_log2(size_t k);
 

@@ -104,21 +104,35 @@ static double *gather(const struct bitcut_matrix *x, size_t rows, size_t cols,
     return to;
 }
 
-/* Write D = alpha x + beta c, for the x of the job. */
+double fp64_update(double alpha, double v, double beta, double c)
+{
+    const double t = fp64_product(alpha, v);
+    return beta == 0 ? t : fp64_fma(beta, c, t);
+}
+
+double fp64_update_adding(double alpha, double v, double beta, double c)
+{
+    const double d = fp64_update(alpha, v, beta, c);
+    return beta == 0 && fabs(alpha) != 1 ? d + 0.0 : d;
+}
+
+double fp64_update_fused(double alpha, double v, double beta, double c)
+{
+    return fp64_fma(alpha, v, fp64_product(beta, c));
+}
+
+/* Write D, for the A B of the job. */
 static void finish(const struct bitcut_gemm *g, const struct fp64_job *job)
 {
     const struct view d = view_of(&g->d, 0, g->m, g->n, false);
-    const bool adds_zero = job->scheme->adds_c && fabs(job->alpha) != 1;
     struct hostfp saved;
     hostfp_enter(&saved);
     for (size_t i = 0; i < job->m; i++)
         for (size_t j = 0; j < job->n; j++) {
             const size_t at = i * job->n + j;
-            const double t = fp64_product(job->alpha, job->d[at]);
             view_set_f64(&d, i, j,
-                         job->c      ? fp64_fma(job->beta, job->c[at], t)
-                         : adds_zero ? t + 0.0
-                                     : t);
+                         job->scheme->update(job->alpha, job->d[at], job->beta,
+                                             job->c ? job->c[at] : 0));
         }
     hostfp_leave(&saved);
 }

@@ -249,8 +249,8 @@ static double float_down(double x) { return -float_up(-x); }
    addition rounded upward. */
 static double squares_of(const double *x, size_t k, size_t threads)
 {
-    enum { THREADS_MAX = 256, WARP = 32 };
-    double sum[THREADS_MAX] = { 0 }, warp[WARP] = { 0 };
+    enum { BLOCK = 256, WARP = 32 };
+    double sum[BLOCK] = { 0 }, warp[WARP] = { 0 };
     for (size_t p = 0; p < k; p++) {
         double *const s = &sum[p % threads];
         *s = fma_up(x[p], *s);

@@ -21,8 +21,11 @@ struct bitcut_scheme {
     const struct cut *cut;  /* how elements are cut into slices; NULL: they are not     */
     bool groups; /* whether products of one weight are first added in s32, as many as fit
                   */
-    bool adds_c; /* whether 0 C is added if beta is 0 and alpha is not 1 or -1; +0 is
-                    added instead of C, which is not read */
+    bool levels; /* whether all products of one weight are first added                  */
+    bool finite; /* whether a GEMM with an infinite or NaN element is computed as fp64  */
+
+    /* D for the complete sum v of an output.  c is +0 if beta is +-0. */
+    double (*update)(double alpha, double v, double beta, double c);
     enum bitcut_status (*run)(const struct fp64_job *job, struct fault *f);
     const char *source;
 };
@@ -66,6 +69,14 @@ bool fp64_sums_are_exact(const struct fp64_job *job, const int width[2]);
    limit].  Products of gemmul8-fast may exceed it. */
 enum bitcut_status fp64_shifts(int *row, int *col, double *limit,
                                const struct fp64_job *job, struct fault *f);
+
+/* The functions `update` of the rows: fma(beta, c, rn(alpha v)), or rn(alpha v) if beta
+   is
+   +-0; the same, but fma(0, c, rn(alpha v)) if beta is +-0 and alpha is not 1 or -1; and
+   fma(alpha, v, rn(beta c)). */
+double fp64_update(double alpha, double v, double beta, double c);
+double fp64_update_adding(double alpha, double v, double beta, double c);
+double fp64_update_fused(double alpha, double v, double beta, double c);
 
 /* Multiply parts on the unit: m rows of A by n columns of B, k integers each, which the
    format of the parts represents.  `to` has the sums as the unit gives them.  Sums of

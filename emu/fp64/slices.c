@@ -8,6 +8,7 @@
 #include "lib/base/threads.h"
 #include "lib/number/hostfp.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,7 @@ static enum bitcut_status add_level(const struct run *r, int level, struct fault
 
 size_t fp64_group(const struct fp64_job *job, const int width[2])
 {
+    if (job->scheme->levels) return CUT_PARTS_MAX;
     const int left = sum_bits(job->unit) - width[0] - width[1] - ceil_log2(job->k);
     return job->scheme->groups && left > 0 ? (size_t)1 << left : 1;
 }
@@ -144,8 +146,18 @@ static void end(const struct run *r)
     hostfp_leave(&saved);
 }
 
+static bool all_finite(const double *x, size_t count)
+{
+    size_t i = 0;
+    while (i < count && isfinite(x[i])) i++;
+    return i == count;
+}
+
 enum bitcut_status fp64_run_slices(const struct fp64_job *job, struct fault *f)
 {
+    if (job->scheme->finite &&
+        !(all_finite(job->a, job->m * job->k) && all_finite(job->b, job->n * job->k)))
+        return fp64_run_chain(job, f);
     struct run r = { .job = NULL };
     enum bitcut_status status = make(&r, job, f);
     if (status == BITCUT_OK) memset(job->d, 0, job->m * job->n * sizeof *job->d);
