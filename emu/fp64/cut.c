@@ -217,7 +217,7 @@ static int exponent_with_carry(double x)
     enum { FIRST = 6 };
     const uint64_t first = bits_of_double(x) >> (FRACTION - FIRST);
     int exponent;
-    if (x == 0) return 0;
+    if (x == 0 || isinf(x)) return 0;
     frexp(x, &exponent);
     return exponent + ((first & 63) == 63);
 }
@@ -227,11 +227,13 @@ static void cut_line_balanced(struct slices *to, size_t line, const double *x,
 {
     const int unit = exponent_with_carry(largest_of(x, to->k)) - (BYTE - 1),
               last = unit - BYTE * (to->parts - 1);
-    (void)spare;
+    (void)spare; /* infinities and NaN count as 0 */
     to->scale[line] = ldexp(1, unit);
     for (size_t p = 0; p < to->k; p++) {
         int exponent;
-        const int64_t integer = (int64_t)ldexp(frexp(x[p], &exponent), FRACTION + 1);
+        const double fraction =
+            isfinite(x[p]) ? frexp(x[p], &exponent) : frexp(0, &exponent);
+        const int64_t integer = (int64_t)ldexp(fraction, FRACTION + 1);
         const int up = exponent - (FRACTION + 1) - last, zeros = larger_int(up, 0) / BYTE;
         int64_t rest = up >= 0    ? integer * ((int64_t)1 << up % BYTE)
                        : up > -64 ? integer / ((int64_t)1 << -up)

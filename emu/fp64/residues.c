@@ -26,30 +26,39 @@ enum { INT32_MODULI_MAX = 7, INT64_MODULI_MAX = 15 };
 
 /* --- scaled elements -------------------------------------------------------------- */
 
-/* (-1)^negative * significand * 2^exponent, exponent >= 0. */
+/* (-1)^negative * significand * 2^exponent. */
 struct scaled {
     uint64_t significand;
     int exponent;
     bool negative;
 };
 
-/* x times 2^shift, truncated to an integer. */
+/* x from its fields: infinities and NaN are numbers whose exponent is 1024. */
+static struct scaled fields_of(double x)
+{
+    const uint64_t bits = bits_of_double(x);
+    const int field = (int)(bits >> 52 & 0x7ff);
+    return (struct scaled){ bits << 12 >> 12 | (uint64_t)(field > 0) << 52,
+                            larger_int(field, 1) - 1023 - 52, bits >> 63 };
+}
+
+/* x times 2^shift, truncated to an integer: with an exponent >= 0. */
 static struct scaled scale(double x, int shift)
 {
-    const struct number n = format_decode(&formats[FORMAT_F64], bits_of_double(x));
-    struct scaled s = { n.significand, 0, n.negative };
-    const int exponent = n.exponent - 52 + shift;
-    if (n.kind != NUMBER_FINITE) s.significand = 0;
-    else if (exponent >= 0) s.exponent = exponent;
-    else s.significand = exponent > -64 ? s.significand >> -exponent : 0;
+    struct scaled s = fields_of(x);
+    s.exponent = s.significand ? s.exponent + shift : 0;
+    if (s.exponent >= 0) return s;
+    s.significand = s.exponent > -64 ? s.significand >> -s.exponent : 0;
+    s.exponent = 0;
     return s;
 }
 
 /* The same as FP64 number.  The fraction of a subnormal x is shifted by one bit too many:
-   its first bit changes the exponent. */
+   its first bit changes the exponent.  The exponent of infinities and NaN overflows. */
 static struct scaled scale_in_f64(double x, int shift)
 {
     const uint64_t bits = bits_of_double(x), fraction = bits << 12 >> 12;
+    if (bits << 1 >> 53 == 0x7ff && shift > 0) return (struct scaled){ 0, 0, false };
     if (bits << 1 >> 53 || !fraction) return scale(x, shift);
     const int top = highest_bit(fraction) - 51, field = top + shift;
     if (field < 1023) return (struct scaled){ 0, 0, false };
@@ -153,14 +162,16 @@ static int floor_to_int(double x)
    large: a bit is set above its first bit.  Bounds are stored in 8 bits. */
 static int16_t bound_of(double x, int shift)
 {
-    const uint64_t bits = bits_of_double(x), fraction = bits << 12 >> 12;
-    double size = fabs(x);
-    if (!(bits << 1 >> 53) && fraction) {
-        const int exponent = highest_bit(fraction) + 1;
-        size = (double)(fraction | (uint64_t)1 << exponent), shift -= 1074;
-    }
-    const double scaled = ceil(ldexp(size, shift));
-    return x == 0 ? 0 : scaled < 1 ? 1 : (int8_t)(uint8_t)fmod(scaled, 256);
+    struct scaled s = fields_of(x);
+    if (!s.significand) return 0;
+    if (highest_bit(s.significand) < 52)
+        s.significand |= (uint64_t)2 << highest_bit(s.significand);
+    s.exponent += shift;
+    if (s.exponent >= 0)
+        return (int8_t)(s.exponent < 8 ? s.significand << s.exponent : 0);
+    if (s.exponent <= -64) return 1;
+    const uint64_t below = s.significand >> -s.exponent;
+    return (int8_t)(below + (below << -s.exponent != s.significand));
 }
 
 /* Bounds of a line with an infinity, whose exponent is INT32_MAX in the library.
@@ -169,7 +180,7 @@ static int16_t bound_of(double x, int shift)
 static int16_t bound_beside_infinity(double x, int stored, bool apart)
 {
     if (!apart) return fabs(x) >= 0x1p47;
-    return isinf(x) ? 0 : bound_of(x, stored);
+    return bound_of(x, stored);
 }
 
 static void bounds_make(struct residues *to, const double *x, size_t lines, size_t k,

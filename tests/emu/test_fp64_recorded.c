@@ -86,7 +86,7 @@ static void compute(double *d, const struct fp64_case *x)
     g.b = stored(in_b, b, x->n, x->k, x->layout[1] == 'T', true);
     g.c = (struct bitcut_matrix){ .at = c, .format = g.a.format };
     g.d = (struct bitcut_matrix){ .to = d, .format = g.a.format };
-    const enum bitcut_status status = bitcut_gemm(NULL, &g, 2, why);
+    const enum bitcut_status status = bitcut_gemm(NULL, &g, 1, why);
     ck_assert_msg(status == BITCUT_OK, "%s: %s", text, why);
     free(a);
     free(b);
