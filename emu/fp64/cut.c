@@ -201,62 +201,64 @@ const struct cut cut_nearest = { .name = "nearest",
                                  .add = add_nearest,
                                  .end = end_unchanged };
 
-/* --- bytes ------------------------------------------------------------------------ */
+/* --- with carries ----------------------------------------------------------------- */
 
 enum { BYTE = 8 };
 
+/* For any k: overflow of s32 is the caller's. */
 static void byte_widths(int width[2], size_t k, int digit, int sum)
 {
-    width[0] = width[1] = ceil_log2(k) + 2 * digit <= sum ? BYTE : 0;
+    (void)k, (void)digit, (void)sum;
+    width[0] = width[1] = BYTE;
 }
 
-/* The smallest e with x < 2^e, or one more if the first six bits of the fraction are
-   ones: the carry fits. */
-static int exponent_with_carry(double x)
+/* Exponent of the power of two by which a line is multiplied, from the fields of its
+   largest element: a first fraction of six ones leaves no room for a carry. */
+static int shift_carried(double largest)
 {
     enum { FIRST = 6 };
-    const uint64_t first = bits_of_double(x) >> (FRACTION - FIRST);
-    int exponent;
-    if (x == 0 || isinf(x)) return 0;
-    frexp(x, &exponent);
-    return exponent + ((first & 63) == 63);
+    const uint64_t first = bits_of_double(largest) >> (FRACTION - FIRST) & 63;
+    if (largest == 0 || isinf(largest)) return 0;
+    return BYTE - 1 - (field_of(largest) - 1022 + (first == 63));
 }
 
-static void cut_line_balanced(struct slices *to, size_t line, const double *x,
-                              double *spare)
+static void cut_line_carried(struct slices *to, size_t line, const double *x,
+                             double *spare)
 {
-    const int unit = exponent_with_carry(largest_of(x, to->k)) - (BYTE - 1),
-              last = unit - BYTE * (to->parts - 1);
-    (void)spare; /* infinities and NaN count as 0 */
-    to->scale[line] = ldexp(1, unit);
+    const int shift = shift_carried(largest_of(x, to->k)),
+              last = -shift - BYTE * (to->parts - 1);
+    (void)spare;
+    to->scale[line] = ldexp(1, -shift);
     for (size_t p = 0; p < to->k; p++) {
         int exponent;
-        const double fraction =
-            isfinite(x[p]) ? frexp(x[p], &exponent) : frexp(0, &exponent);
+        const double fraction = frexp(isfinite(x[p]) ? x[p] : 0, &exponent);
         const int64_t integer = (int64_t)ldexp(fraction, FRACTION + 1);
         const int up = exponent - (FRACTION + 1) - last, zeros = larger_int(up, 0) / BYTE;
         int64_t rest = up >= 0    ? integer * ((int64_t)1 << up % BYTE)
                        : up > -64 ? integer / ((int64_t)1 << -up)
                                   : 0;
         for (int s = to->parts; s--;) {
-            const int8_t byte = s < to->parts - zeros ? (int8_t)(uint8_t)rest : 0;
-            slices_digits(to, s)[line * to->k + p] = byte;
-            if (s < to->parts - zeros) rest = (rest - byte) / 256;
+            const int8_t digit = s < to->parts - zeros ? (int8_t)(uint8_t)rest : 0;
+            slices_digits(to, s)[line * to->k + p] = digit;
+            if (s < to->parts - zeros) rest = (rest - digit) / 256;
         }
     }
 }
 
-static double add_balanced(const struct weighing *w)
+static double weight_carried(int level, int width) { return ldexp(1, -width * level); }
+
+static double add_carried(const struct weighing *w)
 {
-    return fp64_fma(w->product, w->a * w->b * w->weight, w->sum);
+    const double product = fp64_product(w->product, w->a * w->b * w->weight);
+    return fp64_fma(w->alpha, product, w->sum);
 }
 
-const struct cut cut_balanced = { .name = "bytes with carries",
-                                  .widths = byte_widths,
-                                  .line = cut_line_balanced,
-                                  .weight = weight_nearest,
-                                  .add = add_balanced,
-                                  .end = end_unchanged };
+const struct cut cut_carried = { .name = "two's complement",
+                                 .widths = byte_widths,
+                                 .line = cut_line_carried,
+                                 .weight = weight_carried,
+                                 .add = add_carried,
+                                 .end = end_unchanged };
 
 /* --- all lines -------------------------------------------------------------------- */
 

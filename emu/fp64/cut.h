@@ -24,6 +24,7 @@ struct weighing {
                             column                                                */
     double a, b;         /* scales of these slices                              */
     double weight;       /* of products whose i + j is this one's               */
+    double alpha;        /* factor of the product; 1 unless the scheme is `backward` */
 };
 
 /* A row of the table of cuts. */
@@ -65,11 +66,11 @@ extern const struct cut cut_nearest_each;
    their digits of NaN are 0; a line with an element from 2^970 on has wrong digits. */
 extern const struct cut cut_nearest;
 
-/* cuBLAS with fixed-point emulation: an element is an integer of two's complement in
-   steps that the largest element of the line determines, cut into bytes from the lowest
-   one on. A byte from 128 on counts as itself less 256, and carries into the next byte.
-   Bits below the last slice are dropped toward zero. */
-extern const struct cut cut_balanced;
+/* cuBLASDx and cuBLAS: the integer part of the element times 2^(shift + 8 (slices - 1)),
+   as a number of two's complement: digits of 8 bits from -128 to 127.  The shift brings
+   the largest element of the line below 127/128 of 2^7.  Elements that are NaN or
+   infinite have digits of 0. */
+extern const struct cut cut_carried;
 
 /* The smallest e with k <= 2^e. */
 int ceil_log2(size_t k);

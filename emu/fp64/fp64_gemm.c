@@ -121,7 +121,7 @@ double fp64_update_fused(double alpha, double v, double beta, double c)
     return fp64_fma(alpha, v, fp64_product(beta, c));
 }
 
-/* Write D, for the A B of the job. */
+/* Write D, for the A B of the job, unless the job has D. */
 static void finish(const struct bitcut_gemm *g, const struct fp64_job *job)
 {
     const struct view d = view_of(&g->d, 0, g->m, g->n, false);
@@ -130,9 +130,11 @@ static void finish(const struct bitcut_gemm *g, const struct fp64_job *job)
     for (size_t i = 0; i < job->m; i++)
         for (size_t j = 0; j < job->n; j++) {
             const size_t at = i * job->n + j;
+            const double v = job->d[at], c = job->c ? job->c[at] : 0;
             view_set_f64(&d, i, j,
-                         job->scheme->update(job->alpha, job->d[at], job->beta,
-                                             job->c ? job->c[at] : 0));
+                         job->scheme->backward
+                             ? v
+                             : job->scheme->update(job->alpha, v, job->beta, c));
         }
     hostfp_leave(&saved);
 }

@@ -73,6 +73,20 @@ const struct bitcut_scheme schemes[] = {
       .update = fp64_update,
       .run = fp64_run_slices,
       .source = ACCELERATED ", src_nearest_split+errfree_sum" },
+    { .name = "cublasdx",
+      .what =
+          "two's complement slices of 8 bits; products of one weight are added in s32, "
+          "from the smallest weight on",
+      PART(S8),
+      .parts = 7,
+      .least = 1,
+      .most = 8,
+      .cut = &cut_carried,
+      .levels = true,
+      .backward = true,
+      .run = fp64_run_slices,
+      .source = "NVIDIA/CUDALibrarySamples, commit 096947b, MathDx/cuBLASDx/"
+                "16_dgemm_emulation, which is not what cuBLAS itself runs" },
     { .name = "gemmul8",
       .what = "residues modulo up to 20 integers, scaled by a first product (accurate "
               "mode); N parts are N moduli",
@@ -101,7 +115,7 @@ const struct bitcut_scheme schemes[] = {
       .parts = 7,
       .least = 1,
       .most = CUT_PARTS_MAX,
-      .cut = &cut_balanced,
+      .cut = &cut_carried,
       .levels = true,
       .finite = true,
       .update = fp64_update_fused,

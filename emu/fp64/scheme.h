@@ -21,10 +21,14 @@ struct bitcut_scheme {
     const struct cut *cut;  /* how elements are cut into slices; NULL: they are not     */
     bool groups; /* whether products of one weight are first added in s32, as many as fit
                   */
-    bool levels; /* whether all products of one weight are first added                  */
+    bool levels; /* whether all products of one weight are first added, modulo 2^32     */
+    bool backward; /* whether weights are added from the smallest one on, each of them
+                      multiplied by alpha: D = alpha sum + D, rounded once, where the
+                      first D is beta C, rounded                                        */
     bool finite; /* whether a GEMM with an infinite or NaN element is computed as fp64  */
 
-    /* D for the complete sum v of an output.  c is +0 if beta is +-0. */
+    /* D for the complete sum v of an output, unless the scheme is `backward`.  c is +0 if
+       beta is +-0. */
     double (*update)(double alpha, double v, double beta, double c);
     enum bitcut_status (*run)(const struct fp64_job *job, struct fault *f);
     const char *source;
@@ -47,7 +51,8 @@ struct fp64_job {
     const struct gemm_options *options;
 };
 
-/* The functions of the rows.  They write A B to job->d. */
+/* The functions of the rows.  They write A B to job->d, or alpha A B + beta C if the
+   scheme is `backward`. */
 enum bitcut_status fp64_run_chain(const struct fp64_job *job, struct fault *f);
 enum bitcut_status fp64_run_slices(const struct fp64_job *job, struct fault *f);
 enum bitcut_status fp64_run_residues(const struct fp64_job *job, struct fault *f);

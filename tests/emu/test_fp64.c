@@ -109,24 +109,27 @@ static void cut_nearest_to(struct cut_line *to, const double *x, size_t k, int p
     }
 }
 
-/* Bytes of two's complement, from the last one on; a carry may need one more bit. */
-static void cut_bytes(struct cut_line *to, const double *x, size_t k, int parts)
+/* Two's complement: the integer part in radix 256 with digits from -128 to 127. */
+static void cut_in_bytes(struct cut_line *to, const double *x, size_t k, int parts)
 {
     const double most = most_of(x, k);
     int e = 0;
-    if (most != 0 && frexp(most, &e) >= 127.0 / 128) e++;
+    if (most > 0) frexp(most, &e);
+    if (most >= ldexp(127, e - 7)) e++;
     mpz_t z;
     mpz_init(z);
-    for (int s = 0; s < parts; s++) {
-        to->none[s] = most == 0;
+    for (int s = parts; s--;) {
         to->unit[s] = e - 7 - 8 * s;
+        to->none[s] = most == 0;
     }
     for (size_t p = 0; p < k; p++) {
         mpz_set_d(z, ldexp(x[p], -to->unit[parts - 1]));
         for (int s = parts; s--;) {
-            const int byte = (int)mpz_fdiv_ui(z, 256);
-            to->digit[s][p] = byte < 128 ? byte : byte - 256;
-            if (byte >= 128) mpz_add_ui(z, z, 256);
+            int digit = (int)mpz_fdiv_ui(z, 256);
+            if (digit > 127) digit -= 256;
+            to->digit[s][p] = digit;
+            if (digit < 0) mpz_add_ui(z, z, (unsigned long)-digit);
+            else mpz_sub_ui(z, z, (unsigned long)digit);
             mpz_fdiv_q_2exp(z, z, 8);
         }
     }
@@ -138,14 +141,12 @@ struct spec {
     const char *scheme, *unit;
     int digit, sum; /* largest bits of a digit and of a sum */
     bool nearest, each, groups;
-    bool bytes; /* bytes of two's complement, and D = fma(alpha, x, beta c) */
 };
 
 static void cut(struct cut_line *to, const struct spec *s, const double *x, size_t k,
                 int parts, int w)
 {
-    if (s->bytes) cut_bytes(to, x, k, parts);
-    else if (s->nearest) cut_nearest_to(to, x, k, parts, w, s->each);
+    if (s->nearest) cut_nearest_to(to, x, k, parts, w, s->each);
     else cut_truncating(to, x, k, parts, w);
 }
 
@@ -199,20 +200,6 @@ static double end_of(mpfr_t x, double alpha, double beta, double c)
     return d;
 }
 
-/* D = fma(alpha, x, beta c). */
-static double end_fused(mpfr_t x, double alpha, double beta, double c)
-{
-    mpfr_t t, u;
-    mpfr_inits2(53, t, u, (mpfr_ptr)0);
-    mpfr_set_d(t, c, MPFR_RNDN);
-    mpfr_mul_d(t, t, beta, MPFR_RNDN);
-    mpfr_set_d(u, alpha, MPFR_RNDN);
-    mpfr_fma(t, u, x, t, MPFR_RNDN);
-    const double d = mpfr_get_d(t, MPFR_RNDN);
-    mpfr_clears(t, u, (mpfr_ptr)0);
-    return d;
-}
-
 static void expect_slices(double d[M][N], const struct spec *s, const struct data *x,
                           int parts)
 {
@@ -227,9 +214,42 @@ static void expect_slices(double d[M][N], const struct spec *s, const struct dat
     for (int i = 0; i < M; i++)
         for (int j = 0; j < N; j++) {
             sum_slices(sum, s, &a[i], &b[j], x->k, parts, s->sum - wa - wb - bits_of(x->k));
-            d[i][j] = (s->bytes ? end_fused : end_of)(sum, x->alpha, x->beta, x->c[i][j]);
+            d[i][j] = end_of(sum, x->alpha, x->beta, x->c[i][j]);
         }
     mpfr_clear(sum);
+}
+
+/* `backward`: each weight times alpha, from the smallest one on, added to beta C; else the
+   sum from the largest one on, times alpha, added to beta C. */
+static void expect_bytes(double d[M][N], const struct data *x, int parts, bool backward)
+{
+    static struct cut_line a[M], b[N];
+    mpfr_t sum, y, alpha, start;
+    mpfr_inits2(53, sum, alpha, start, (mpfr_ptr)0);
+    mpfr_init2(y, 64);
+    mpfr_set_d(alpha, x->alpha, MPFR_RNDN);
+    for (int i = 0; i < M; i++) cut_in_bytes(&a[i], x->a[i], x->k, parts);
+    for (int j = 0; j < N; j++) cut_in_bytes(&b[j], x->b[j], x->k, parts);
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            mpfr_set_zero(sum, 1);
+            mpfr_set_d(start, x->c[i][j], MPFR_RNDN);
+            mpfr_mul_d(start, start, x->beta, MPFR_RNDN);
+            if (backward && x->beta != 0) mpfr_set(sum, start, MPFR_RNDN);
+            for (int turn = 0; turn < parts; turn++) {
+                const int level = backward ? parts - 1 - turn : turn;
+                long group = 0;
+                for (int s = 0; s <= level; s++)
+                    for (size_t p = 0; p < x->k; p++)
+                        group += (long)a[i].digit[s][p] * b[j].digit[level - s][p];
+                mpfr_set_si_2exp(y, group, a[i].unit[0] + b[j].unit[0] - 8 * level, MPFR_RNDN);
+                if (backward) mpfr_fma(sum, alpha, y, sum, MPFR_RNDN);
+                else mpfr_add(sum, sum, y, MPFR_RNDN);
+            }
+            if (!backward) mpfr_fma(sum, alpha, sum, start, MPFR_RNDN);
+            d[i][j] = mpfr_get_d(sum, MPFR_RNDN);
+        }
+    mpfr_clears(sum, y, alpha, start, (mpfr_ptr)0);
 }
 
 /* --- running ---------------------------------------------------------------------- */
@@ -286,15 +306,14 @@ static void compare(double expected[M][N], const char *scheme, const char *unit,
 }
 
 static const struct spec specs[] = {
-    { "ozimmu", "h100", 7, 31, false, false, false, false },
-    { "ozimmu-ef", "h100", 7, 31, false, false, true, false },
-    { "ozimmu-ef", "ampere/mma.m16n8k32.s32.s8", 7, 31, false, false, true, false },
-    { "ozimmu-rn", "h100", 7, 31, true, true, false, false },
-    { "ozimmu-h", "h100", 7, 31, true, false, true, false },
-    { "cublas-fixed", "h100", 8, 31, false, false, true, true },
-    { "slices-f16", "a100", 11, 24, true, false, false, false },
-    { "slices-bf16", "hopper/mma.m16n8k16.f32.bf16", 8, 24, true, false, false, false },
-    { "slices-e4m3", "b200", 4, 24, true, false, false, false },
+    { "ozimmu", "h100", 7, 31, false, false, false },
+    { "ozimmu-ef", "h100", 7, 31, false, false, true },
+    { "ozimmu-ef", "ampere/mma.m16n8k32.s32.s8", 7, 31, false, false, true },
+    { "ozimmu-rn", "h100", 7, 31, true, true, false },
+    { "ozimmu-h", "h100", 7, 31, true, false, true },
+    { "slices-f16", "a100", 11, 24, true, false, false },
+    { "slices-bf16", "hopper/mma.m16n8k16.f32.bf16", 8, 24, true, false, false },
+    { "slices-e4m3", "b200", 4, 24, true, false, false },
     { .scheme = NULL },
 };
 
@@ -312,6 +331,22 @@ START_TEST(slices)
             expect_slices(d, s, &x, parts);
             compare(d, s->scheme, s->unit, &x, parts, kind);
         }
+}
+END_TEST
+
+START_TEST(slices_of_two_s_complement)
+{
+    uint64_t state = test_seed() + 7;
+    static const size_t ks[] = { 1, 2, 17, 64, 300 };
+    for (int turn = 0; turn < test_cases(120, 3000); turn++) {
+        const bool backward = turn / KINDS & 1;
+        const int kind = turn % KINDS, parts = test_between(&state, 1, backward ? 8 : 12);
+        struct data x = data_of(&state, kind, ks[test_bits(&state) % 5]);
+        if (turn % 5 == 0) x.a[2][0] = 1 - 0x1p-9; /* needs room for a carry */
+        double d[M][N];
+        expect_bytes(d, &x, parts, backward);
+        compare(d, backward ? "cublasdx" : "cublas-fixed", "h100", &x, parts, kind);
+    }
 }
 END_TEST
 
@@ -727,5 +762,5 @@ START_TEST(verification)
 }
 END_TEST
 
-TEST_MAIN("fp64", slices, residues, fast_mode_needs_elements_near_one, chains,
+TEST_MAIN("fp64", slices, slices_of_two_s_complement, residues, fast_mode_needs_elements_near_one, chains,
           specials_of_the_instruction, scales_of_special_rows, refusals, verification)
