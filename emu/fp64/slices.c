@@ -8,6 +8,7 @@
 #include "lib/base/threads.h"
 #include "lib/number/hostfp.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +89,7 @@ static enum bitcut_status add_level(const struct run *r, int level, struct fault
 size_t fp64_group(const struct fp64_job *job, const int width[2])
 {
     const int left = sum_bits(job->unit) - width[0] - width[1] - ceil_log2(job->k);
-    if (job->scheme->backward) return (size_t)job->parts;
+    if (job->scheme->levels) return (size_t)job->parts;
     return job->scheme->groups && left > 0 ? (size_t)1 << left : 1;
 }
 
@@ -150,6 +151,13 @@ static void end(const struct run *r)
     hostfp_leave(&saved);
 }
 
+static bool all_finite(const double *x, size_t count)
+{
+    size_t i = 0;
+    while (i < count && isfinite(x[i])) i++;
+    return i == count;
+}
+
 /* The value to which products are added: 0, or beta C. */
 static void start(const struct fp64_job *job)
 {
@@ -164,6 +172,9 @@ static void start(const struct fp64_job *job)
 
 enum bitcut_status fp64_run_slices(const struct fp64_job *job, struct fault *f)
 {
+    if (job->scheme->finite &&
+        !(all_finite(job->a, job->m * job->k) && all_finite(job->b, job->n * job->k)))
+        return fp64_run_chain(job, f);
     struct run r = { .job = NULL };
     enum bitcut_status status = make(&r, job, f);
     if (status == BITCUT_OK) start(job);
