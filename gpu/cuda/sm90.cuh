@@ -124,6 +124,7 @@ WGMMA(e4m3, 128, 32,  64, "")
 WGMMA_INTEGERS(s8,  64, 32, 32)
 WGMMA_INTEGERS(s8,  96, 32, 48)
 WGMMA_INTEGERS(s8, 128, 32, 64)
+WGMMA_INTEGERS(s8, 256, 32, 128)
 /* clang-format on */
 
 /* Call this before the next wgmma if other instructions wrote registers of D. */
