@@ -2,7 +2,8 @@
 /* From FP64 operands to planes of slices (gpu/cuda/fp64_sm90.cuh).
 
    Launch: blocks of 256 threads for tiles of 32 lines and 128 of k of A (z = 0) and B (z =
-   1), which loop over k.  First they find the largest magnitude of each line, then they
+   1), which loop over lines.  Blocks with the same lines follow each other, so that they
+   write whole lines of the planes.  First they find the largest magnitude of each line, then they
    cut: a thread cuts four elements of a line at a time, and writes four bytes of each
    plane.  Where the lines of an operand are not contiguous, a tile goes through shared
    memory.  All operations are those of emu/fp64/cut.c. */
@@ -12,7 +13,8 @@ namespace
 {
 
 enum { LANES = 32, WARPS = 8, TILE_LINES = 32, TILE_K = 128, FOUR = 4 };
-enum { NARROW = 9 }; /* slices in 64 bits */
+enum { NARROW = 9 };     /* slices in 64 bits             */
+enum { FILLING = 4096 }; /* blocks that fill a device */
 
 /* An operand with its planes. */
 struct cut_of {
@@ -203,64 +205,69 @@ __device__ void tile_read(shared_tile &to, const cut_job &job, size_t first, siz
     __syncthreads();
 }
 
+/* A tile from line `first` and from k on. */
+template <int PARTS, bool NEAREST>
+__device__ void cut_tile(shared_tile &tile, const cut_job &job, size_t first, size_t k)
+{
+    const cut_of &x = job.operand[blockIdx.z];
+    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
+    const bool contiguous = x.from.k_stride == 1;
+    const size_t p = k + FOUR * lane;
+    if (!contiguous) tile_read(tile, job, first, k);
+    for (int i = warp; i < TILE_LINES; i += WARPS) {
+        const size_t line = first + i;
+        double v[FOUR];
+        four_slices<PARTS> d = {};
+        if (line >= x.from.lines || p >= x.to.row_bytes) continue;
+        if (contiguous) elements_read(v, job, line, p);
+        else
+#pragma unroll
+            for (int q = 0; q < FOUR; q++) v[q] = tile.at[i][FOUR * lane + q];
+        if (NEAREST) cut_nearest<PARTS>(d, v, x.to.largest[line], job);
+        else cut_truncated<PARTS>(d, v, x.to.largest[line], job);
+        planes_write<PARTS>(job, line, p, d);
+    }
+}
+
 template <int PARTS, bool NEAREST>
 __global__ void __launch_bounds__(LANES *WARPS)
     cut_kernel(const __grid_constant__ cut_job job)
 {
     __shared__ shared_tile tile;
-    const cut_of &x = job.operand[blockIdx.z];
-    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
-    const size_t first = (size_t)blockIdx.x * TILE_LINES;
-    const bool contiguous = x.from.k_stride == 1;
-    if (first >= x.from.lines) return;
-    for (size_t k = (size_t)blockIdx.y * TILE_K; k < job.k;
-         k += (size_t)gridDim.y * TILE_K) {
-        const size_t p = k + FOUR * lane;
-        if (!contiguous) tile_read(tile, job, first, k);
-        for (int i = warp; i < TILE_LINES; i += WARPS) {
-            const size_t line = first + i;
-            double v[FOUR];
-            four_slices<PARTS> d = {};
-            if (line >= x.from.lines || p >= x.to.row_bytes) continue;
-            if (contiguous) elements_read(v, job, line, p);
-            else
-#pragma unroll
-                for (int q = 0; q < FOUR; q++) v[q] = tile.at[i][FOUR * lane + q];
-            if (NEAREST) cut_nearest<PARTS>(d, v, x.to.largest[line], job);
-            else cut_truncated<PARTS>(d, v, x.to.largest[line], job);
-            planes_write<PARTS>(job, line, p, d);
-        }
-    }
+    const size_t lines = job.operand[blockIdx.z].from.lines;
+    for (size_t first = (size_t)blockIdx.y * TILE_LINES; first < lines;
+         first += (size_t)gridDim.y * TILE_LINES)
+        cut_tile<PARTS, NEAREST>(tile, job, first, (size_t)blockIdx.x * TILE_K);
 }
 
-template <bool NEAREST> int cut_start(const cut_job &job, dim3 grid, cudaStream_t stream)
+template <bool NEAREST> int cut_start(const cut_job &job, size_t lines, cudaStream_t stream)
 {
-    largest_kernel<NEAREST><<<grid, LANES * WARPS, 0, stream>>>(job);
+    const unsigned tiles = (unsigned)divide_up(lines, TILE_LINES), most = BLOCKS_MAX - 1;
+    const unsigned ks = (unsigned)divide_up(job.k, TILE_K),
+                   enough = tiles < FILLING ? FILLING / tiles : 1;
+    const dim3 of_largest(tiles, ks < enough ? ks : enough, 2),
+        of_cut(ks, tiles < most ? tiles : most, 2);
+    largest_kernel<NEAREST><<<of_largest, LANES * WARPS, 0, stream>>>(job);
     const int status = cudaGetLastError();
     if (status) return status;
     if (job.parts > NARROW)
-        cut_kernel<SLICE_PARTS_MAX, NEAREST><<<grid, LANES * WARPS, 0, stream>>>(job);
-    else cut_kernel<NARROW, NEAREST><<<grid, LANES * WARPS, 0, stream>>>(job);
+        cut_kernel<SLICE_PARTS_MAX, NEAREST><<<of_cut, LANES * WARPS, 0, stream>>>(job);
+    else cut_kernel<NARROW, NEAREST><<<of_cut, LANES * WARPS, 0, stream>>>(job);
     return cudaGetLastError();
 }
 
 } // namespace
 
-int fp64_cut(const struct fp64_product *p, const struct fp64_areas *areas,
-             cudaStream_t stream)
+int fp64_cut(const struct fp64_product *p, const struct slice_program *program,
+             const struct fp64_areas *areas, cudaStream_t stream)
 {
-    const struct slice_program *const program = &p->program;
     const cut_job job = { { { p->a, areas->a }, { p->b, areas->b } },
                           p->k,
                           program->parts,
                           program->width,
                           program->differences };
-    const size_t lines = p->m > p->n ? p->m : p->n, ks = divide_up(p->k, TILE_K);
-    const dim3 grid((unsigned)divide_up(lines, TILE_LINES),
-                    (unsigned)(ks < 1024 ? ks : 1024), 2);
-    const int status =
-        cudaMemsetAsync(areas->a.largest, 0, (p->m + p->n) * sizeof(uint64_t), stream);
-    if (status || !p->k) return status;
-    return p->nearest ? cut_start<true>(job, grid, stream)
-                      : cut_start<false>(job, grid, stream);
+    const size_t lines = p->m > p->n ? p->m : p->n;
+    if (!p->k) return cudaSuccess;
+    return p->nearest ? cut_start<true>(job, lines, stream)
+                      : cut_start<false>(job, lines, stream);
 }

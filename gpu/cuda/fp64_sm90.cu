@@ -4,10 +4,22 @@
    Launch: as gpu/cuda/gemm_sm90.cuh, with clusters of two blocks that share the lines of
    B, and tiles of 128 x 256.  One launch computes all products.  A block follows the
    program (gpu/module/slice_program.h) for each of its tiles: a run adds the products of
-   some planes to the s32 accumulators, which stay in registers, and then the accumulators
-   go to a slot.  When all runs of a tile are done, each thread reads its elements of all
-   slots, and adds them in FP64 in the order of the program.  Slots belong to the block,
-   not to the tile, and only the thread that wrote an element reads it.
+   some planes to the s32 accumulators, which are registers, and then they are stored in a
+   slot.  When all runs of a tile are stored, the slots are read and added in FP64, in the
+   order of the program, for each output.
+
+   Slots of a block are for two tiles in turn.  Two warps of the copying warpgroup finish a
+   tile while the next one is multiplied: they read its slots through shared memory.  The
+   last tile of a block is finished by the warps that multiplied it.
+
+   Lockstep.  Clusters that multiply neighbouring tiles read the same planes.  They stay
+   near each other in k, so that planes are read from the L2 cache: before every few
+   stages, a cluster waits for a limited time until all clusters have come as far as the
+   stages before.
+
+   Shares.  The last tiles, which are too few for all clusters, are divided: each cluster
+   computes a share of the program.  The block that is last to store its share finishes
+   the tile.
 
    Exactness.  Sums in s32 are exact modulo 2^32, and sums that the program adds in FP64
    fit s32.  Each FP64 operation is that of emu/fp64/cut.c, except for products by powers
@@ -24,22 +36,109 @@ using R = row<format_s8, format_s8, one, 256, 128, 4, 2, 1>;
 /* Registers of a tile in a thread, in fours, and the threads that have them. */
 enum { FOURS = R::registers / 4, OWNERS = CONSUMERS * GROUP };
 
+/* Registers of a thread of the copying warpgroup, and of the others. */
+enum { COPIER_REGISTERS = 56, OWNER_REGISTERS = 224 };
+
+/* Threads that finish tiles, and their shared memory: each step has four accumulators of
+   as many owners, of all slots. */
+enum { FINISHERS = 2 * WARP, STEPS = FOURS * OWNERS / FINISHERS, STEP_OWNERS = FINISHERS };
+enum { STEP_BYTES_OF_SLOT = STEP_OWNERS * 16, STAGED_BYTES = 32 << 10, AHEAD_MAX = 4 };
+enum { SHARED_BYTES = R::shared_bytes + STAGED_BYTES };
+
+/* Stages between two waits of the lockstep, and how often a wait looks. */
+enum { LOCKSTEP_STAGES = 8, LOOKS = 100 };
+
 constexpr size_t slot_elements = (size_t)FOURS * OWNERS;
 
 /* The arguments of the kernel, except the planes. */
 struct fp64_output {
     struct output tiles;
+    int whole;  /* tiles of clusters that are computed whole */
+    int shares; /* number of shares of the other tiles       */
+    int items;  /* whole tiles and shares of tiles           */
     fp64_elements<double> d;
     fp64_elements<const double> c;
     double alpha, beta;
     const uint64_t *largest_a, *largest_b;
-    int4 *slots;
-    int blocks; /* stages of a product */
+    int4 *slots, *slots_of_shares;
+    unsigned *come; /* steps of the lockstep to which clusters have come, all together */
+    unsigned *arrived; /* for each divided tile: blocks that have stored their share */
+    int blocks;        /* stages of a product */
     bool nearest, pairs;
+};
+
+/* The programs of whole tiles and of shares. */
+struct programs {
+    struct slice_program whole, divided;
 };
 
 struct planes_map {
     CUtensorMap a, b;
+};
+
+/* --- items ------------------------------------------------------------------------ */
+
+/* What a block computes at a time: a tile, or a share of it. */
+struct item {
+    tile t;
+    int share;    /* -1: the whole tile                                */
+    int sequence; /* number of the block's tile, counted from 0        */
+    int divided;  /* number of the tile of a share, counted in blocks  */
+    bool last;    /* whether the block has no item after it            */
+};
+
+/* Call f for every item of this block. */
+template <class F> __device__ void each_item(const fp64_output &o, F f)
+{
+    const cluster_place<R> here;
+    const int step = gridDim.x / R::cluster;
+    int sequence = 0;
+    for (int i = blockIdx.x / R::cluster; i < o.items; i += step, sequence++) {
+        const int after = i - o.whole, of_shares = after / o.shares;
+        const bool whole = after < 0;
+        const tile t = cluster_tile(o.tiles, whole ? i : o.whole + of_shares);
+        f(item{ { (t.row * R::cluster_m + here.row) * TILE_M,
+                  (t.column * R::cluster_n + here.column) * R::n, 0, 0, true },
+                whole ? -1 : after - of_shares * o.shares,
+                sequence,
+                of_shares * R::cluster + here.row,
+                i + step >= o.items });
+    }
+}
+
+__device__ __forceinline__ const slice_program &program_of(const programs &p, const item &x)
+{
+    return x.share < 0 ? p.whole : p.divided;
+}
+
+/* Call f(run, first) for every run of an item; `first` is its first product. */
+template <class F>
+__device__ __forceinline__ void each_run(const slice_program &program, const item &x, F f)
+{
+    for (int i = 0, first = 0; i < program.runs; i++) {
+        const struct slice_run run = program.run[i];
+        if (x.share < 0 || x.share == run.share) f(run, first);
+        first += run.products;
+    }
+}
+
+/* The slots of an item. */
+struct slots {
+    int4 *at;
+
+    __device__ slots(const fp64_output &o, const slice_program &program, const item &x)
+        : at((x.share < 0 ? o.slots + (2 * blockIdx.x + x.sequence % 2) * program.slots *
+                                          slot_elements
+                          : o.slots_of_shares +
+                                (size_t)x.divided * program.slots * slot_elements))
+    {
+    }
+
+    /* Four accumulators of an owner, a thread that multiplies. */
+    __device__ int4 &four(int slot, int i, int owner) const
+    {
+        return at[((size_t)slot * FOURS + i) * OWNERS + owner];
+    }
 };
 
 /* --- the warpgroup that copies ---------------------------------------------------- */
@@ -56,61 +155,53 @@ __device__ void fill(const ring<R> &r, const planes_map &from, struct slice_prod
                        t.column + b_line, planes.b, 0, 0, r.full_now(), here.same_b());
 }
 
+/* The steps of one cluster. */
+struct lockstep {
+    const fp64_output &o;
+    unsigned step = 0;    /* steps to which this cluster has come                        */
+    unsigned before = 0;  /* steps of all clusters when all have come to the step before */
+    bool gives_up = false; /* a wait was in vain: not all clusters run at one time        */
+
+    /* Called before every stage of the cluster's first block; `active`: clusters that
+       have the stage as well. */
+    __device__ void stage(int block, int active)
+    {
+        if (block % LOCKSTEP_STAGES) return;
+        atomicAdd(o.come, 1u);
+        for (int i = 0; i < LOOKS && !gives_up; i++) {
+            if (*(const volatile unsigned *)o.come >= before) break;
+            gives_up = i == LOOKS - 1;
+        }
+        before += active;
+    }
+};
+
 /* Executed by one thread. */
-__device__ void produce_planes(ring<R> r, const planes_map &from,
-                               const slice_program &program, const fp64_output &o)
+__device__ void produce_planes(ring<R> r, const planes_map &from, const programs &all,
+                               const fp64_output &o)
 {
-    each_tile<R>(o.tiles, [&](tile t) {
-        for (int i = 0; i < program.products; i++)
-            for (int block = 0; block < o.blocks; block++) {
-                barrier_wait(r.empty_now(), r.parity ^ 1);
-                fill(r, from, program.product[i], t, block * R::depth);
-                r.advance();
-            }
+    const int clusters = gridDim.x / R::cluster;
+    const bool leads = blockIdx.x % R::cluster == 0;
+    lockstep steps{ o };
+    each_item(o, [&](const item &x) {
+        const slice_program &program = program_of(all, x);
+        const int active = min(clusters, o.items - x.sequence * clusters);
+        each_run(program, x, [&](slice_run run, int first) {
+            for (int i = 0; i < run.products; i++)
+                for (int block = 0; block < o.blocks; block++) {
+                    if (leads && x.share < 0) steps.stage(block, active);
+                    barrier_wait(r.empty_now(), r.parity ^ 1);
+                    fill(r, from, program.product[first + i], x.t, block * R::depth);
+                    r.advance();
+                }
+        });
     });
 }
 
 /* --- the warpgroups that multiply ------------------------------------------------- */
 
-/* A thread's elements of a slot of this block. */
-struct slot {
-    int4 *at;
-
-    __device__ slot(const fp64_output &o, int slots, int i)
-        : at(o.slots + ((size_t)blockIdx.x * slots + i) * slot_elements + threadIdx.x -
-             GROUP)
-    {
-    }
-    __device__ int4 &four(int i) const { return at[i * OWNERS]; }
-};
-
-/* Load a slot if `loads` is not 0.  A predicate, because the accumulators of wgmma must
-   not differ between branches. */
-__device__ __forceinline__ void slot_load(int (&to)[R::registers], const slot &from,
-                                          int loads)
-{
-#pragma unroll
-    for (int i = 0; i < FOURS; i++)
-        asm volatile("{\n"
-                     ".reg .pred p;\n"
-                     "setp.ne.b32 p, %5, 0;\n"
-                     "@p ld.global.v4.s32 {%0, %1, %2, %3}, [%4];\n"
-                     "}\n"
-                     : "+r"(to[4 * i]), "+r"(to[4 * i + 1]), "+r"(to[4 * i + 2]),
-                       "+r"(to[4 * i + 3])
-                     : "l"(&from.four(i)), "r"(loads)
-                     : "memory");
-}
-
-__device__ __forceinline__ void slot_store(const slot &to, const int (&from)[R::registers])
-{
-#pragma unroll
-    for (int i = 0; i < FOURS; i++)
-        to.four(i) =
-            make_int4(from[4 * i], from[4 * i + 1], from[4 * i + 2], from[4 * i + 3]);
-}
-
-/* Add `stages` stages to the accumulators. */
+/* Add `stages` stages to the accumulators, or if `counts` is 0 to zero.  Accumulators of
+   wgmma are written by no other instruction. */
 __device__ __forceinline__ void stages_add(int (&sum)[R::registers], ring<R> &r,
                                            int stages, int consumer, int counts)
 {
@@ -178,20 +269,36 @@ __device__ __forceinline__ void add_four(double (&sum)[4], int4 x, double weight
     sum[3] = add<NEAREST>(sum[3], x.w, weight, s.row[1], s.column[1]);
 }
 
-/* The number of slots that are read at a time. */
-enum { AT_ONCE = 8 };
+/* A source of slots: four accumulators of an owner in a slot. */
+struct slots_in_memory {
+    const slots &at;
+    int four, owner;
+    __device__ __forceinline__ int4 operator[](int slot) const
+    {
+        return __ldcs(&at.four(slot, four, owner));
+    }
+};
 
-template <bool NEAREST>
-__device__ __forceinline__ void sums_add(double (&sum)[4], const fp64_output &o,
-                                         const slice_program &program, int four,
-                                         const scales &s)
+template <class Source>
+__device__ __forceinline__ int4 sum_of(const Source &from, struct slice_sum sum)
+{
+    int4 x = from[sum.slot];
+    if (sum.second == SLICE_NO_SLOT) return x;
+    const int4 y = from[sum.second];
+    x.x += y.x, x.y += y.y, x.z += y.z, x.w += y.w;
+    return x;
+}
+
+/* Add all sums of the program; AT_ONCE of them are read at a time. */
+template <bool NEAREST, int AT_ONCE, class Source>
+__device__ __forceinline__ void sums_add(double (&sum)[4], const Source &from,
+                                         const slice_program &program, const scales &s)
 {
     for (int first = 0; first < program.sums; first += AT_ONCE) {
         int4 x[AT_ONCE];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
-            if (first + i < program.sums)
-                x[i] = slot(o, program.slots, program.sum[first + i].slot).four(four);
+            if (first + i < program.sums) x[i] = sum_of(from, program.sum[first + i]);
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
             if (first + i < program.sums)
@@ -230,45 +337,225 @@ __device__ __forceinline__ void store_row(const fp64_output &o, const double *su
     else *to = first, to[o.d.column_stride] = second;
 }
 
-/* D of this thread's elements of a tile, from the slots. */
 template <bool NEAREST>
-__device__ __forceinline__ void finish(const fp64_output &o, const slice_program &program,
-                                       tile t)
+__device__ __forceinline__ double scale_of(const uint64_t *largest, int line, int count,
+                                           int width)
 {
-    const auto scale = [&](const uint64_t *largest, int line, int count) {
-        return line < count ? fp64_line_scale(largest[line], NEAREST, program.width) : 0;
-    };
-    scales s;
-    s.row[0] = scale(o.largest_a, t.row, o.tiles.m);
-    s.row[1] = scale(o.largest_a, t.row + 8, o.tiles.m);
+    return line < count ? fp64_line_scale(largest[line], NEAREST, width) : 0;
+}
+
+/* Four elements of D, which an owner has in each slot: of two rows and two columns. */
+template <bool NEAREST, int AT_ONCE, class Source>
+__device__ __forceinline__ void finish_four(const fp64_output &o,
+                                            const slice_program &program,
+                                            const Source &from, tile t, int four,
+                                            int owner)
+{
+    const int lane = owner % WARP, width = program.width;
+    const int row = t.row + owner / WARP * 16 + lane / 4,
+              column = t.column + 8 * four + 2 * (lane % 4);
+    const scales s = { { scale_of<NEAREST>(o.largest_a, row, o.tiles.m, width),
+                         scale_of<NEAREST>(o.largest_a, row + 8, o.tiles.m, width) },
+                       { scale_of<NEAREST>(o.largest_b, column, o.tiles.n, width),
+                         scale_of<NEAREST>(o.largest_b, column + 1, o.tiles.n, width) } };
+    double sum[4] = {};
+    sums_add<NEAREST, AT_ONCE>(sum, from, program, s);
+    store_row<NEAREST>(o, sum, s.row[0], s.column, row, column);
+    store_row<NEAREST>(o, sum + 2, s.row[1], s.column, row + 8, column);
+}
+
+/* All elements of a tile, by their owners. */
+template <bool NEAREST>
+__device__ __forceinline__ void finish_own(const fp64_output &o,
+                                           const slice_program &program, const slots &from,
+                                           tile t)
+{
+    const int owner = threadIdx.x - GROUP;
 #pragma unroll 2
-    for (int i = 0; i < FOURS; i++) {
-        const int column = t.column + 8 * i;
-        double sum[4] = {};
-        s.column[0] = scale(o.largest_b, column, o.tiles.n);
-        s.column[1] = scale(o.largest_b, column + 1, o.tiles.n);
-        sums_add<NEAREST>(sum, o, program, i, s);
-        store_row<NEAREST>(o, sum, s.row[0], s.column, t.row, column);
-        store_row<NEAREST>(o, sum + 2, s.row[1], s.column, t.row + 8, column);
+    for (int i = 0; i < FOURS; i++)
+        finish_four<NEAREST, 8>(o, program, slots_in_memory{ from, i, owner }, t, i,
+                                owner);
+}
+
+/* --- who finishes ----------------------------------------------------------------- */
+
+/* What the warps of a block share.  Barriers for each of the two tiles whose slots it
+   has: all runs are stored; the tile is finished.  And a barrier for each step of the
+   finishing warps that is read ahead. */
+struct meeting {
+    uint64_t stored[2], finished[2], ready[AHEAD_MAX];
+    int is_last;
+
+    __device__ void init()
+    {
+        for (int i = 0; i < 2; i++) {
+            barrier_init(shared_address(&stored[i]), OWNERS / WARP);
+            barrier_init(shared_address(&finished[i]), 1);
+        }
+        for (int i = 0; i < AHEAD_MAX; i++) barrier_init(shared_address(&ready[i]), 1);
+    }
+};
+
+/* Steps that are in shared memory at one time; 0: the slots of a step do not fit. */
+__device__ __forceinline__ int steps_ahead(const slice_program &program)
+{
+    return min(STAGED_BYTES / (program.slots * STEP_BYTES_OF_SLOT), (int)AHEAD_MAX);
+}
+
+/* Whether other warps finish an item while its block multiplies the next one. */
+__device__ __forceinline__ bool is_left(const programs &all, const item &x)
+{
+    return x.share < 0 && !x.last && steps_ahead(all.whole);
+}
+
+/* The steps of the finishing warps.  A step is a quarter of the owners, and four of their
+   accumulators. */
+struct staged {
+    int4 *room;
+    meeting &m;
+    int ahead, slots_of_step;
+
+    __device__ int4 *at(int step) const
+    {
+        return room + step % ahead * slots_of_step * STEP_OWNERS;
+    }
+    __device__ uint32_t ready(int step) const { return shared_address(&m.ready[step % ahead]); }
+
+    /* Executed by one thread.  `step` counts the steps of all tiles. */
+    __device__ void read(const slots &from, int step) const
+    {
+        const int four = step % STEPS / (STEPS / FOURS),
+                  owner = step % (STEPS / FOURS) * STEP_OWNERS;
+        barrier_expect(ready(step), slots_of_step * STEP_BYTES_OF_SLOT);
+        for (int i = 0; i < slots_of_step; i++)
+            copy_bulk(shared_address(at(step) + i * STEP_OWNERS), &from.four(i, four, owner),
+                      STEP_BYTES_OF_SLOT, ready(step));
+    }
+};
+
+struct slots_in_step {
+    const int4 *at;
+    __device__ __forceinline__ int4 operator[](int slot) const
+    {
+        return at[slot * STEP_OWNERS];
+    }
+};
+
+template <bool NEAREST>
+__device__ void finish_steps(const fp64_output &o, const slice_program &program,
+                             const slots &from, tile t, const staged &to, int first)
+{
+    const int thread = threadIdx.x - WARP;
+    if (thread == 0)
+        for (int i = 0; i < to.ahead; i++) to.read(from, first + i);
+    for (int i = 0; i < STEPS; i++) {
+        const int step = first + i;
+        barrier_wait(to.ready(step), step / to.ahead & 1);
+        finish_four<NEAREST, 1>(o, program, slots_in_step{ to.at(step) + thread }, t,
+                                i / (STEPS / FOURS),
+                                i % (STEPS / FOURS) * STEP_OWNERS + thread);
+        finishers_sync(FINISHERS);
+        if (thread == 0 && i + to.ahead < STEPS) to.read(from, step + to.ahead);
     }
 }
 
-__device__ void consume_planes(ring<R> r, const slice_program &program,
-                               const fp64_output &o, int consumer)
+/* Executed by two warps. */
+__device__ void finish_behind(const programs &all, const fp64_output &o, meeting &m,
+                              int4 *room)
 {
-    each_tile<R>(o.tiles, [&](tile t) {
-        int sum[R::registers] = {};
-        for (int i = 0; i < program.runs; i++) {
-            const struct slice_run run = program.run[i];
-            slot_load(sum, slot(o, program.slots, run.start), run.start < SLICE_KEEP);
-            stages_add(sum, r, run.products * o.blocks, consumer, run.start != SLICE_ZERO);
-            if (run.slot != SLICE_NO_SLOT)
-                slot_store(slot(o, program.slots, run.slot), sum);
-        }
-        t.row += consumer * INSTRUCTION_M;
-        t = thread_tile(t);
-        if (o.nearest) finish<true>(o, program, t);
-        else finish<false>(o, program, t);
+    const slice_program &program = all.whole;
+    const staged to{ room, m, steps_ahead(program), program.slots };
+    each_item(o, [&](const item &x) {
+        if (!is_left(all, x)) return;
+        const int first = x.sequence * STEPS, i = x.sequence % 2;
+        const slots from(o, program, x);
+        barrier_wait(shared_address(&m.stored[i]), x.sequence / 2 & 1);
+        if (o.nearest) finish_steps<true>(o, program, from, x.t, to, first);
+        else finish_steps<false>(o, program, from, x.t, to, first);
+        if (threadIdx.x == WARP) barrier_arrive_here(shared_address(&m.finished[i]));
+    });
+}
+
+/* Whether this block is the last one to store its share of a tile.  Then the counter is
+   zero again, for the next launch. */
+__device__ bool is_last_share(const fp64_output &o, const item &x, meeting &m)
+{
+    __threadfence();
+    multipliers_sync(OWNERS);
+    if (threadIdx.x == GROUP) {
+        m.is_last = atomicAdd(&o.arrived[x.divided], 1) == (unsigned)o.shares - 1;
+        if (m.is_last) o.arrived[x.divided] = 0;
+    }
+    multipliers_sync(OWNERS);
+    const bool is_last = m.is_last;
+    __threadfence();
+    multipliers_sync(OWNERS); /* all have read it */
+    return is_last;
+}
+
+/* Load a slot if `loads` is not 0.  A predicate, because accumulators of wgmma must not
+   differ between branches. */
+__device__ __forceinline__ void slot_load(int (&to)[R::registers], const slots &from,
+                                          int slot, int loads)
+{
+#pragma unroll
+    for (int i = 0; i < FOURS; i++)
+        asm volatile("{\n"
+                     ".reg .pred p;\n"
+                     "setp.ne.b32 p, %5, 0;\n"
+                     "@p ld.global.cs.v4.s32 {%0, %1, %2, %3}, [%4];\n"
+                     "}\n"
+                     : "+r"(to[4 * i]), "+r"(to[4 * i + 1]), "+r"(to[4 * i + 2]),
+                       "+r"(to[4 * i + 3])
+                     : "l"(&from.four(slot, i, threadIdx.x - GROUP)), "r"(loads)
+                     : "memory");
+}
+
+__device__ __forceinline__ void slot_store(const slots &to, int slot,
+                                           const int (&from)[R::registers])
+{
+#pragma unroll
+    for (int i = 0; i < FOURS; i++)
+        __stcs(&to.four(slot, i, threadIdx.x - GROUP),
+               make_int4(from[4 * i], from[4 * i + 1], from[4 * i + 2], from[4 * i + 3]));
+}
+
+/* The slots of an item are complete: another warp finishes the tile, or this one. */
+__device__ __forceinline__ void hand_over(const programs &all, const fp64_output &o,
+                                          const item &x, const slots &from, meeting &m)
+{
+    if (is_left(all, x)) {
+        bulk_copies_follow();
+        __syncwarp();
+        if (threadIdx.x % WARP == 0)
+            barrier_arrive_here(shared_address(&m.stored[x.sequence % 2]));
+        return;
+    }
+    if (x.share >= 0 && !is_last_share(o, x, m)) return;
+    tile t = x.t;
+    if (o.nearest) finish_own<true>(o, program_of(all, x), from, t);
+    else finish_own<false>(o, program_of(all, x), from, t);
+}
+
+__device__ void consume_planes(ring<R> r, const programs &all, const fp64_output &o,
+                               meeting &m, int consumer)
+{
+    int sum[R::registers] = {};
+    each_item(o, [&](const item &x) {
+        const slice_program &program = program_of(all, x);
+        const slots to(o, program, x);
+        bool waits = x.share < 0 && x.sequence >= 2 && steps_ahead(all.whole);
+        each_run(program, x, [&](slice_run run, int) {
+            slot_load(sum, to, run.start, run.start < SLICE_KEEP);
+            stages_add(sum, r, run.products * o.blocks, consumer,
+                       run.start != SLICE_ZERO);
+            if (waits)
+                barrier_wait(shared_address(&m.finished[x.sequence % 2]),
+                             (x.sequence / 2 - 1) & 1);
+            waits = false;
+            if (run.slot != SLICE_NO_SLOT) slot_store(to, run.slot, sum);
+        });
+        hand_over(all, o, x, to, m);
     });
 }
 
@@ -276,20 +563,27 @@ __device__ void consume_planes(ring<R> r, const slice_program &program,
 
 __global__ void __launch_bounds__(GROUPS *GROUP, 1)
     planes_kernel(const __grid_constant__ planes_map from,
-                  const __grid_constant__ slice_program program,
+                  const __grid_constant__ programs all,
                   const __grid_constant__ fp64_output o)
 {
     extern __shared__ unsigned char shared[];
     const ring<R> r(shared_address(shared));
+    __shared__ meeting m;
     const int group = threadIdx.x / GROUP;
     if (threadIdx.x == 0 && o.blocks) parts_foresee(&from.a), parts_foresee(&from.b);
+    if (threadIdx.x == 0) m.init();
     ring_init(r);
     if (group == 0) {
-        registers_give<PRODUCER_REGISTERS>();
-        if (threadIdx.x == 0) produce_planes(r, from, program, o);
+        registers_give<COPIER_REGISTERS>();
+        const int thread = threadIdx.x;
+        if (thread == 0) produce_planes(r, from, all, o);
+        if (thread >= WARP && thread < WARP + FINISHERS)
+            finish_behind(all, o, m,
+                          (int4 *)(shared + (r.empty + 8 * R::stages + 15) / 16 * 16 -
+                                   shared_address(shared)));
     } else {
-        registers_take<CONSUMER_REGISTERS>();
-        consume_planes(r, program, o, group - 1);
+        registers_take<OWNER_REGISTERS>();
+        consume_planes(r, all, o, m, group - 1);
     }
     /* No block may exit while others may still write to it or arrive at its barriers. */
     cluster_sync();
@@ -305,28 +599,90 @@ struct fp64_planes planes_at(size_t *at, char *workspace, size_t lines, size_t r
     return p;
 }
 
-/* Blocks of the launch, in clusters. */
-int blocks_of(int *blocks, const struct fp64_product *p)
+/* How the tiles are divided among clusters. */
+struct schedule {
+    int clusters, whole, shares, items;
+};
+
+/* The last tiles are divided into the number of shares that takes the least time. */
+struct schedule schedule_of(int tiles, int most)
+{
+    const int rest = tiles % most;
+    struct schedule best = { tiles < most ? tiles : most, tiles, 1, tiles };
+    double least = rest > 0;
+    for (int shares = 2; shares <= SLICE_SHARES_MAX; shares++) {
+        const int items = rest * shares;
+        const double time = (double)divide_up(items, most) / shares;
+        if (!(time < least)) continue;
+        least = time;
+        best = { tiles < most && items < most ? items : most, tiles - rest, shares,
+                 tiles - rest + items };
+    }
+    return best;
+}
+
+int schedule_make(struct schedule *to, const struct fp64_product *p)
 {
     int most = 0;
-    const int status = clusters_most<R, planes_kernel>(&most);
+    int status = cudaFuncSetAttribute(
+        planes_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
+    if (!status) status = clusters_most<R, planes_kernel>(&most);
     const size_t tiles =
         divide_up(p->m, R::cluster_m * TILE_M) * divide_up(p->n, R::cluster_n * R::n);
-    *blocks = (int)(tiles < (size_t)most ? tiles : most) * R::cluster;
+    if (!status && tiles >= DIMENSION_MAX) status = cudaErrorInvalidValue;
+    if (!status) *to = schedule_of((int)tiles, most);
     return status;
 }
 
-struct fp64_areas areas_of(const struct fp64_product *p, char *workspace, int blocks)
+/* What a launch computes with: a schedule, and programs. */
+struct plan {
+    struct schedule schedule;
+    struct programs programs;
+};
+
+int plan_make(struct plan *to, const struct fp64_product *p)
 {
-    const size_t row_bytes = fp64_row_bytes(p->k), largest = (p->m + p->n) * 8;
+    const int status = schedule_make(&to->schedule, p);
+    if (status) return status;
+    slice_program_make(&to->programs.whole, p->parts, p->k, p->groups, !p->nearest, 1);
+    slice_program_make(&to->programs.divided, p->parts, p->k, p->groups, !p->nearest,
+                       to->schedule.shares);
+    return status;
+}
+
+/* Blocks that have divided tiles, and elements of the slots of whole tiles and of all. */
+int divided_blocks(const struct schedule *s)
+{
+    return s->shares > 1 ? (s->items - s->whole) / s->shares * R::cluster : 0;
+}
+size_t whole_elements(const struct plan *p)
+{
+    const struct schedule *const s = &p->schedule;
+    return s->whole ? 2 * s->clusters * R::cluster * p->programs.whole.slots * slot_elements
+                    : 0;
+}
+size_t all_elements(const struct plan *p)
+{
+    return whole_elements(p) +
+           divided_blocks(&p->schedule) * p->programs.divided.slots * slot_elements;
+}
+
+struct fp64_areas areas_of(const struct fp64_product *p, char *workspace,
+                           const struct plan *plan)
+{
+    const size_t row_bytes = fp64_row_bytes(p->k), lines = p->m + p->n;
+    const int planes = plan->programs.whole.planes;
     struct fp64_areas x;
-    x.bytes = divide_up(largest, GPU_ALIGNMENT) * GPU_ALIGNMENT;
-    x.a = planes_at(&x.bytes, workspace, p->m, row_bytes, p->program.planes);
-    x.b = planes_at(&x.bytes, workspace, p->n, row_bytes, p->program.planes);
+    x.zeroed = lines * sizeof(uint64_t) +
+               (1 + divided_blocks(&plan->schedule)) * sizeof(unsigned);
+    x.bytes = divide_up(x.zeroed, GPU_ALIGNMENT) * GPU_ALIGNMENT;
+    x.a = planes_at(&x.bytes, workspace, p->m, row_bytes, planes);
+    x.b = planes_at(&x.bytes, workspace, p->n, row_bytes, planes);
     x.a.largest = (uint64_t *)workspace;
     x.b.largest = x.a.largest + p->m;
+    x.progress = (unsigned *)(x.a.largest + lines);
     x.slots = (int4 *)(workspace + x.bytes);
-    x.bytes += blocks * p->program.slots * slot_elements * sizeof(int4);
+    x.bytes += all_elements(plan) * sizeof(int4);
     return x;
 }
 
@@ -345,7 +701,8 @@ int map_of(CUtensorMap *map, const struct fp64_planes *planes, size_t lines, int
                      planes->row_bytes);
 }
 
-struct fp64_output output_of(const struct fp64_product *p, const struct fp64_areas *areas)
+struct fp64_output output_of(const struct fp64_product *p, const struct fp64_areas *areas,
+                             const struct plan *plan)
 {
     struct fp64_output o = {};
     o.tiles.m = (int)p->m;
@@ -359,7 +716,13 @@ struct fp64_output output_of(const struct fp64_product *p, const struct fp64_are
     o.beta = p->beta;
     o.largest_a = areas->a.largest;
     o.largest_b = areas->b.largest;
+    o.whole = plan->schedule.whole;
+    o.shares = plan->schedule.shares;
+    o.items = plan->schedule.items;
+    o.come = areas->progress;
+    o.arrived = areas->progress + 1;
     o.slots = areas->slots;
+    o.slots_of_shares = o.slots + whole_elements(plan);
     o.blocks = (int)divide_up(p->k, R::depth);
     o.nearest = p->nearest;
     o.pairs = p->d.column_stride == 1 && p->d.row_stride % 2 == 0 &&
@@ -367,43 +730,41 @@ struct fp64_output output_of(const struct fp64_product *p, const struct fp64_are
     return o;
 }
 
-int planes_start(const struct fp64_product *p, const struct fp64_areas *areas, int blocks,
-                 cudaStream_t stream)
+int planes_start(const struct fp64_product *p, const struct fp64_areas *areas,
+                 const struct plan *plan, cudaStream_t stream)
 {
+    const int clusters = plan->schedule.clusters, planes = plan->programs.whole.planes;
     planes_map from = {};
-    struct fp64_output o = output_of(p, areas);
+    struct fp64_output o = output_of(p, areas, plan);
     int status = cudaSuccess;
     if (p->k) {
-        status = map_of(&from.a, &areas->a, p->m, p->program.planes, R::a_lines);
-        if (!status)
-            status = map_of(&from.b, &areas->b, p->n, p->program.planes, R::b_lines);
+        status = map_of(&from.a, &areas->a, p->m, planes, R::a_lines);
+        if (!status) status = map_of(&from.b, &areas->b, p->n, planes, R::b_lines);
     }
-    if (!status)
-        status = cudaFuncSetAttribute(
-            planes_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, R::shared_bytes);
     if (status) return status;
-    o.tiles.band = band_of<R>(blocks / R::cluster);
+    o.tiles.band = band_of<R>(clusters);
     return launch_kernel(planes_kernel,
-                         { dim3((unsigned)blocks), GROUPS * GROUP, R::shared_bytes,
-                           dim3(R::cluster), stream, false },
-                         from, p->program, o);
+                         { dim3((unsigned)clusters * R::cluster), GROUPS * GROUP,
+                           SHARED_BYTES, dim3(R::cluster), stream, false },
+                         from, plan->programs, o);
 }
 
 } // namespace
 
 size_t fp64_workspace(const struct fp64_product *p)
 {
-    int blocks = 0;
-    if (blocks_of(&blocks, p)) return 0;
-    return areas_of(p, NULL, blocks).bytes;
+    struct plan plan;
+    return plan_make(&plan, p) ? 0 : areas_of(p, NULL, &plan).bytes;
 }
 
 int fp64_start(const struct fp64_product *p, void *workspace, cudaStream_t stream)
 {
-    int blocks = 0;
-    int status = blocks_of(&blocks, p);
-    if (status || !p->m || !p->n) return status;
-    const struct fp64_areas areas = areas_of(p, (char *)workspace, blocks);
-    status = fp64_cut(p, &areas, stream);
-    return status ? status : planes_start(p, &areas, blocks, stream);
+    struct plan plan;
+    if (!p->m || !p->n) return cudaSuccess;
+    int status = plan_make(&plan, p);
+    if (status) return status;
+    const struct fp64_areas areas = areas_of(p, (char *)workspace, &plan);
+    status = cudaMemsetAsync(workspace, 0, areas.zeroed, stream);
+    if (!status) status = fp64_cut(p, &plan.programs.whole, &areas, stream);
+    return status ? status : planes_start(p, &areas, &plan, stream);
 }

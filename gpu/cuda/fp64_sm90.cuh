@@ -20,15 +20,17 @@ template <class T> struct fp64_elements {
     size_t row_stride, column_stride;
 };
 
-/* D = alpha A B + beta C, and the program of its products. */
+/* D = alpha A B + beta C. */
 struct fp64_product {
     size_t m, n, k;
     struct fp64_lines a, b;
     double alpha, beta;
     fp64_elements<const double> c;
     fp64_elements<double> d;
-    bool nearest; /* cut_nearest; else cut_truncated */
-    struct slice_program program;
+    int parts;    /* slices of an element                                              */
+    bool groups;  /* whether products of one weight are first added in s32             */
+    bool nearest; /* cut_nearest; else cut_truncated, whose slices all have the sign of
+                     the element                                                       */
 };
 
 /* The planes of an operand in device memory.  Element p of line i of a plane is at byte
@@ -42,16 +44,19 @@ struct fp64_planes {
 /* The parts of the workspace. */
 struct fp64_areas {
     struct fp64_planes a, b;
+    unsigned *progress; /* counters, after the largest magnitudes */
     int4 *slots;
+    size_t zeroed; /* bytes at the start of the workspace, which are zero at first */
     size_t bytes;
 };
 
 /* TMA takes lines of multiples of 16 bytes. */
 constexpr size_t fp64_row_bytes(size_t k) { return (k + 15) / 16 * 16; }
 
-/* Start the cut of both operands. */
-int fp64_cut(const struct fp64_product *p, const struct fp64_areas *areas,
-             cudaStream_t stream);
+/* Start the cut of both operands into the planes of a program; the largest magnitudes are
+   zero. */
+int fp64_cut(const struct fp64_product *p, const struct slice_program *program,
+             const struct fp64_areas *areas, cudaStream_t stream);
 
 /* The scale of a line: as scale_truncated() in emu/fp64/cut.c, or 1 / inverse of
    cut_line_nearest(). */

@@ -130,9 +130,6 @@ static int kernel_start(const sources<R> &a, const sources<R> &b, struct output 
                          a, b, o);
 }
 
-/* Tiles, and their elements, are counted in an int. */
-static constexpr size_t DIMENSION_MAX = (size_t)1 << 30;
-
 template <class R> static int product_launch(const struct gpu_product *p)
 {
     sources<R> a = {}, b = {};

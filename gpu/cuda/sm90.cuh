@@ -197,6 +197,12 @@ static __device__ __forceinline__ void barrier_arrive(uint32_t barrier, uint32_t
                  : "memory");
 }
 
+/* Arrive at a barrier of this block, and release what the thread wrote to it. */
+static __device__ __forceinline__ void barrier_arrive_here(uint32_t barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
 /* Initialise barriers at which blocks of the cluster may arrive. */
 static __device__ __forceinline__ void barrier_init_done()
 {
@@ -227,6 +233,27 @@ static __device__ __forceinline__ void cluster_sync()
 static __device__ __forceinline__ void multipliers_sync(int threads)
 {
     asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
+}
+
+/* The same for warps that finish tiles. */
+static __device__ __forceinline__ void finishers_sync(int threads)
+{
+    asm volatile("bar.sync 2, %0;" ::"r"(threads) : "memory");
+}
+
+/* Copy consecutive bytes, a multiple of 16; they count at `barrier`.  Before a thread may
+   let others copy in this way what it wrote, it calls the other function. */
+static __device__ __forceinline__ void copy_bulk(uint32_t to, const void *from, int bytes,
+                                                 uint32_t barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+static __device__ __forceinline__ void bulk_copies_follow()
+{
+    asm volatile("fence.proxy.async;" ::: "memory");
 }
 
 /* Four numbers of shared memory at one offset, in this block and in block `rank` of the

@@ -65,6 +65,9 @@ static int parts_map(CUtensorMap *map, const struct lines_of_parts &w, size_t k,
                : cudaSuccess;
 }
 
+/* Tiles, and their elements, are counted in an int. */
+constexpr size_t DIMENSION_MAX = (size_t)1 << 30;
+
 /* --- blocks ----------------------------------------------------------------------- */
 
 /* The number of rows of a band such that the outputs computed by `clusters` clusters at

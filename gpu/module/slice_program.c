@@ -32,12 +32,14 @@ static void add_product(struct slice_program *to, int a, int b)
 
 static void add_run(struct slice_program *to, int start, int slot)
 {
-    to->run[to->runs++] = (struct slice_run){ 0, (uint8_t)start, (uint8_t)slot };
+    to->run[to->runs++] =
+        (struct slice_run){ .start = (uint8_t)start, .slot = (uint8_t)slot };
 }
 
-static void add_sum(struct slice_program *to, int slot, int level)
+static void add_sum(struct slice_program *to, int slot, int second, int level)
 {
-    to->sum[to->sums++] = (struct slice_sum){ (uint8_t)slot, (uint8_t)level };
+    to->sum[to->sums++] =
+        (struct slice_sum){ (uint8_t)slot, (uint8_t)second, (uint8_t)level };
 }
 
 /* The products A_i B_j of each level, in groups. */
@@ -48,7 +50,7 @@ static void make_plain(struct slice_program *to, int group)
         for (int i = 0; i <= level; i++) {
             if (i % group == 0) {
                 add_run(to, SLICE_ZERO, to->slots);
-                add_sum(to, to->slots++, level);
+                add_sum(to, to->slots++, SLICE_NO_SLOT, level);
             }
             add_product(to, i, level - i);
         }
@@ -62,33 +64,63 @@ static int difference_of(int parts, int i, int j)
     return plane + j - i - 1;
 }
 
-/* First A_0 B_0 + ... + A_l B_l for each l, which are needed again, and then the
-   differences, from the last level down, whose accumulators are still there. */
-static void make_differences(struct slice_program *to)
+/* First A_0 B_0 + ... + A_l B_l, in slot l.  Then the products of differences, from the
+   last level down.  If there is one share, they are added to slot l; the first of them to
+   the accumulators, which still have the last sum.  Else they have slots of their own. */
+static void make_differences(struct slice_program *to, bool one_share)
 {
-    const int last = to->parts - 1;
+    const int parts = to->parts, last = parts - 1;
     to->differences = true;
-    to->planes = to->parts + slice_pairs(to->parts);
-    to->slots = to->parts;
-    for (int i = 0; i <= last; i++) {
-        add_run(to, i ? SLICE_KEEP : SLICE_ZERO, i < last ? i : SLICE_NO_SLOT);
-        add_product(to, i, i);
-        add_sum(to, i, i);
+    to->planes = parts + slice_pairs(parts);
+    to->slots = one_share ? parts : 2 * parts - 1;
+    for (int level = 0; level < parts; level++) {
+        const bool goes_on = one_share && level == last;
+        add_run(to, level ? SLICE_KEEP : SLICE_ZERO, goes_on ? SLICE_NO_SLOT : level);
+        add_product(to, level, level);
+        add_sum(to, level, one_share || !level ? SLICE_NO_SLOT : last + level, level);
     }
     for (int level = last; level > 0; level--) {
-        add_run(to, level < last ? level : SLICE_KEEP, level);
+        if (one_share) add_run(to, level == last ? SLICE_KEEP : level, level);
+        else add_run(to, SLICE_ZERO, last + level);
         for (int i = 0; 2 * i < level; i++) {
-            const int plane = difference_of(to->parts, i, level - i);
+            const int plane = difference_of(parts, i, level - i);
             add_product(to, plane, plane);
         }
     }
 }
 
+/* The number of products from a run on, up to the next run that starts from 0. */
+static int chain_products(const struct slice_program *p, int run)
+{
+    int products = p->run[run].products;
+    while (++run < p->runs && p->run[run].start != SLICE_ZERO)
+        products += p->run[run].products;
+    return products;
+}
+
+/* Each chain goes to the share that has the fewest products.  Chains are in descending
+   order of their products, except in plain programs, whose chains differ little. */
+static void divide(struct slice_program *program, int shares)
+{
+    int load[SLICE_SHARES_MAX] = { 0 };
+    int share = 0;
+    for (int run = 0; run < program->runs; run++) {
+        if (program->run[run].start == SLICE_ZERO) {
+            share = 0;
+            for (int i = 1; i < shares; i++)
+                if (load[i] < load[share]) share = i;
+            load[share] += chain_products(program, run);
+        }
+        program->run[run].share = (uint8_t)share;
+    }
+}
+
 void slice_program_make(struct slice_program *to, int parts, size_t k, bool groups,
-                        bool one_sign)
+                        bool one_sign, int shares)
 {
     *to = (struct slice_program){ .parts = parts, .width = slice_width(k) };
     const int group = group_of(k, to->width, groups);
-    if (one_sign && group >= parts && parts > 2) make_differences(to);
+    if (one_sign && group >= parts && parts > 2) make_differences(to, shares == 1);
     else make_plain(to, group);
+    divide(to, shares);
 }

@@ -27,24 +27,29 @@ extern "C" {
 
 enum { SLICE_PARTS_MAX = 18, SLICE_PRODUCTS_MAX = 171 };
 
-/* Where the accumulators of a run start, or that they are not stored, instead of a
-   slot. */
-enum { SLICE_ZERO = 255, SLICE_KEEP = 254, SLICE_NO_SLOT = 255 };
+/* Instead of a slot: none; the start of accumulators from 0, or from the run before. */
+enum { SLICE_NO_SLOT = 255, SLICE_ZERO = 254, SLICE_KEEP = 253 };
+
+/* Largest number of shares of a program. */
+enum { SLICE_SHARES_MAX = 3 };
 
 struct slice_product {
     uint8_t a, b; /* planes */
 };
 
-/* Products that are added to the accumulators, one run after the other. */
+/* Products that are added to accumulators. */
 struct slice_run {
-    uint8_t products; /* number of products, in the order of the program      */
-    uint8_t start;    /* slot that is loaded first, SLICE_ZERO, or SLICE_KEEP */
-    uint8_t slot;     /* slot that is stored at the end, or SLICE_NO_SLOT     */
+    uint8_t products; /* number of products, in the order of the program          */
+    uint8_t start;    /* a slot with which they start, SLICE_ZERO, or SLICE_KEEP  */
+    uint8_t slot;     /* a slot where they are stored at the end, or none         */
+    uint8_t share;    /* share of the program to which the run belongs            */
 };
 
-/* A sum that is added in FP64, in the order of the program. */
+/* A sum in s32, of one slot or two, that is added in FP64, in the order of the
+   program. */
 struct slice_sum {
-    uint8_t slot, level; /* level: i + j of its products, counted from 0 */
+    uint8_t slot, second; /* second: or SLICE_NO_SLOT                       */
+    uint8_t level;        /* i + j of its products, counted from 0 */
 };
 
 struct slice_program {
@@ -62,10 +67,12 @@ struct slice_program {
    up to 2^29. */
 int slice_width(size_t k);
 
-/* Make the program for sums of k products.  groups: products of one weight are added in
-   s32, as many as certainly fit.  one_sign: all slices of an element have one sign. */
+/* Make the program for sums of k products, divided into so many shares, which are about
+   equal in products.  groups: products of one weight are added in s32, as many as
+   certainly fit.  one_sign: all slices of an element have one sign.  Runs of several
+   shares start from no slot. */
 void slice_program_make(struct slice_program *to, int parts, size_t k, bool groups,
-                        bool one_sign);
+                        bool one_sign, int shares);
 
 /* The number of pairs i < j with i + j < parts.  In planes of differences, pairs are in
    the order of i, and then of j. */
