@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/gemm_text.h"
 
-#include "emu/gemm.h"
+#include "emu/fp64/fp64_gemm.h"
 #include "emu/unit.h"
 #include "lib/base/table.h"
 #include "lib/base/text.h"
@@ -58,6 +58,8 @@ enum bitcut_status configuration_line_read(struct bitcut_gemm *to, const char *l
                          "expected RECIPE@UNIT such as legemm@mi210, found \"%.*s\"",
                          text_fit(text, NAME_LENGTH_MAX), text);
     *unit = 0;
+    const struct bitcut_scheme *const scheme = bitcut_scheme_find(text);
+    if (scheme) return fp64_line_read(to, scheme, unit + 1, list, f);
     const struct bitcut_recipe *const recipe = bitcut_recipe_find(text);
     if (!recipe) return unknown("recipe", text, TABLE(recipes), f);
     struct bitcut_gemm g = gemm_of(recipe, NULL), taken;
@@ -74,6 +76,10 @@ enum bitcut_status configuration_line_read(struct bitcut_gemm *to, const char *l
 void configuration_line_write(char line[CONFIGURATION_LINE_MAX],
                               const struct bitcut_gemm *g)
 {
+    if (g->scheme) {
+        fp64_line_write(line, CONFIGURATION_LINE_MAX, g);
+        return;
+    }
     snprintf(line, CONFIGURATION_LINE_MAX, "%s@%s", g->recipe->name, g->unit->name);
     configuration_write(line, CONFIGURATION_LINE_MAX, g);
 }
@@ -97,8 +103,9 @@ enum bitcut_status bitcut_gemm_write(char line[BITCUT_GEMM_MAX],
 {
     struct bitcut_gemm g;
     const enum bitcut_status status =
-        line ? gemm_take(&g, gemm, NULL) : BITCUT_BAD_ARGUMENT;
-    if (status != BITCUT_OK || !g.recipe || !g.unit) return BITCUT_BAD_ARGUMENT;
+        line ? gemm_take_any(&g, gemm, NULL) : BITCUT_BAD_ARGUMENT;
+    if (status != BITCUT_OK || (!g.recipe && !g.scheme) || !g.unit)
+        return BITCUT_BAD_ARGUMENT;
     configuration_line_write(line, &g);
     return BITCUT_OK;
 }

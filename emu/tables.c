@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every table of the library, with the fields of its rows. */
+#include "emu/fp64/scheme.h"
 #include "emu/framework.h"
 #include "emu/mufu.h"
 #include "emu/unit_field.h"
@@ -152,6 +153,18 @@ static void describe_recipe(struct field_writer *w, const void *row)
     write_text_field(w, "source", r->source);
 }
 
+static void describe_scheme(struct field_writer *w, const void *row)
+{
+    const struct bitcut_scheme *const s = row;
+    write_format_field(w, "part", s->part);
+    write_integer_field(w, "parts", s->parts);
+    write_integer_field(w, "least", s->least);
+    write_integer_field(w, "most", s->most);
+    write_text_field(w, "cut", s->cut ? s->cut->name : NULL);
+    write_flag_field(w, "groups", s->groups);
+    write_text_field(w, "source", s->source);
+}
+
 static void describe_epilogue(struct field_writer *w, const void *row)
 {
     const struct epilogue *const e = row;
@@ -222,6 +235,8 @@ static const struct bitcut_table tables[] = {
       ROWS(quantizers),  describe_quantizer },
     { "recipes",    "whole GEMMs made of instructions",
       ROWS(recipes),     describe_recipe },
+    { "schemes",    "FP64 GEMMs composed of products of short numbers",
+      ROWS(schemes),     describe_scheme },
     { "frameworks", "what libraries compute on processors, as recipes on units",
       ROWS(frameworks),  describe_framework },
     { "functions",  "approximate functions of GPUs: instructions that compile to MUFU",

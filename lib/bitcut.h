@@ -118,6 +118,7 @@ struct bitcut_rounding; /* rounding rule: rn, rna, rz, ru, rd, odd, cut, sr, ...
 struct bitcut_split;    /* split: markidis, halfhalf, bitcut, ...         */
 struct bitcut_quantizer; /* quantizer: fp8-rows, mxfp8, nvfp4, ...        */
 struct bitcut_recipe;   /* recipe of a GEMM: plain, ootomo, legemm, ...   */
+struct bitcut_scheme;   /* scheme of an FP64 GEMM: ozimmu, gemmul8, ...   */
 struct bitcut_function; /* approximate function: ex2.approx.ftz.f32, ...  */
 struct bitcut_unit;     /* matrix unit: hopper/mma.m16n8k16.f32.f16, ...  */
 
@@ -150,6 +151,12 @@ const struct bitcut_quantizer *bitcut_quantizer_find(const char *name);
    Returns: the row; NULL if no row has this name, or name is NULL.
    In:      name: a name of `bitcut list recipes`, or NULL. */
 const struct bitcut_recipe *bitcut_recipe_find(const char *name);
+
+/* Find a scheme of FP64 GEMMs by its name.
+
+   Returns: the row; NULL if no row has this name, or name is NULL.
+   In:      name: a name of `bitcut list schemes`, or NULL. */
+const struct bitcut_scheme *bitcut_scheme_find(const char *name);
 
 /* Find an approximate function by its name.
 
@@ -218,8 +225,9 @@ const char *bitcut_table_what(const struct bitcut_table *table) BITCUT_NONNULL(1
    Args:    table: the table.
             row:   a row of this table, or NULL: the first row is returned.
    - A row of "formats" is a struct bitcut_format.  Rows of "roundings", "splits",
-     "recipes", "functions" and "units" are structs bitcut_rounding, bitcut_split,
-     bitcut_recipe, bitcut_function and bitcut_unit, respectively.  */
+     "recipes", "schemes", "functions" and "units" are structs bitcut_rounding,
+     bitcut_split, bitcut_recipe, bitcut_scheme, bitcut_function and bitcut_unit,
+     respectively.  */
 const void *bitcut_row_next(const struct bitcut_table *table, const void *row)
     BITCUT_NONNULL(1);
 
@@ -834,7 +842,30 @@ struct bitcut_gemm {
                                        NULL                                             */
     bool offsets_of_k; /* the offsets are ends of groups of k, see "Groups of k" below;
                           no effect without offsets                                     */
+    const struct bitcut_scheme *scheme; /* the scheme of an FP64 GEMM, see "FP64" below;
+                                           NULL: an FP32 GEMM                           */
+    int parts; /* parts of an element in a scheme; BITCUT_UNSET: as the scheme          */
+    double alpha_f64, beta_f64; /* the factors of an FP64 GEMM, initially 1 and 0       */
 };
+
+/* FP64.  With a `scheme`, the GEMM is an FP64 GEMM on matrix units for short numbers:
+   elements of A and B are cut into `parts` parts, products of parts are computed by
+   `unit`, and everything else is FP64, rounded to nearest even.
+   - D = alpha A B + beta C, where alpha and beta are alpha_f64 and beta_f64: t = alpha v is
+     rounded, then D = beta c + t, once.  If beta is +-0, D = t and C is not read.
+   - A, B and C have formats whose values f64 can represent; D has the format f64.
+   - The parts have one format, which the operands of `unit` represent.  A unit of integers
+     whose sums are taken modulo 2^32 gives exact sums of products.  Other units round as
+     they do.  k is limited so that exact sums fit the accumulators; the format of the
+     scheme "fp64" is f64, and its unit an FP64 unit.
+   - `recipe` is NULL.  Every member that only FP32 GEMMs have is left open: splits,
+     roundings, order, promotion, epilogue, bias, factors, start, zero points, groups,
+     sparsity, alpha and beta.
+   - NaN are those of the unit fma/f64.  Elements that are NaN or infinite are cut as the
+     library of the scheme cuts them, and need not give NaN or infinity.
+   - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_read() and bitcut_gemm_write() take
+     schemes.  Other calls refuse them.
+   - Source: that of the scheme (`bitcut list schemes`). */
 
 /* Sparsity.  A 2:4 sparse A keeps two elements of each four elements of a row whose k are
    4 q to 4 q + 3.  Only kept elements are multiplied, as by the instructions mma.sp and

@@ -57,9 +57,9 @@ static const struct option_row options[] = {
     MATRIX_OPTION_INDEX(explain_command, setup.files),
     MATRIX_OPTIONS_SPARSE(explain_command, setup.files),
     { "alpha", "intended factor of A B (default 1)",
-      OPTION(explain_command, setup.alpha, F32, "X") },
+      OPTION(explain_command, setup.alpha, NUMBER, "X") },
     { "beta", "intended factor of C (default 0, or 1 with -c)",
-      OPTION(explain_command, setup.beta, F32, "X") },
+      OPTION(explain_command, setup.beta, NUMBER, "X") },
     EPILOGUE_OPTIONS(explain_command),
     ZERO_OPTIONS_AB(explain_command),
     { "recipe", "consider this recipe only (bitcut list recipes; default: all)",
@@ -433,7 +433,8 @@ static int check_options(const struct explain_command_options *o)
 {
     if (!o->samples) return complain("--samples", "must be at least 1");
     if (o->d.count > RESULTS) return complain("-d", "can be given at most twice");
-    if (o->setup.beta != SETUP_BETA_UNSET && !f32_is_zero(o->setup.beta) && !o->setup.c)
+    if (o->setup.beta.f32 != SETUP_BETA_UNSET && !f32_is_zero(o->setup.beta.f32) &&
+        !o->setup.c)
         return complain("--beta", "must be 0 without -c");
     return EXIT_GOOD;
 }
@@ -453,8 +454,9 @@ static int explain_statistics(struct context *x, const struct problem *q)
 static int run(struct context *x)
 {
     const struct explain_command_options *const o = x->own;
-    struct problem q[RESULTS] = { { .alpha = o->setup.alpha, .beta = o->setup.beta } };
-    if (o->setup.beta == SETUP_BETA_UNSET) q[0].beta = o->setup.c ? F32_ONE : 0;
+    struct problem q[RESULTS] = { { .alpha = o->setup.alpha.f32,
+                                    .beta = o->setup.beta.f32 } };
+    if (o->setup.beta.f32 == SETUP_BETA_UNSET) q[0].beta = o->setup.c ? F32_ONE : 0;
     const bool published = explain_statistic_asked(&o->statistics);
     if (explain_probe_misused(x, &o->probe, published)) return EXIT_USAGE;
     if (explain_probe_asked(&o->probe))

@@ -257,7 +257,7 @@ static void take_unquantized(struct gemm_answers *a)
     a->asked_of = a->tells ? a->data : (struct gemm_data){ .c = a->data.c };
     a->asked_of.a = *of_side(a, 0);
     a->asked_of.b = *of_side(a, 1);
-    a->asked.alpha = a->o->setup.alpha;
+    a->asked.alpha = a->o->setup.alpha.f32;
     a->asked.zero_a = a->zero[0];
     a->asked.zero_b = a->zero[1];
     if (a->original[0].at) {

@@ -377,8 +377,8 @@ static int check_options(struct integer_report *r)
     const struct setup_options *const o = &r->o->setup;
     r->plain = !has_steps(&o->epilogue);
     r->told = gemm_of(NULL, NULL);
-    r->told.alpha = o->alpha;
-    r->told.beta = o->beta != SETUP_BETA_UNSET ? o->beta : o->c ? F32_ONE : 0;
+    r->told.alpha = o->alpha.f32;
+    r->told.beta = o->beta.f32 != SETUP_BETA_UNSET ? o->beta.f32 : o->c ? F32_ONE : 0;
     if (r->o->want) return complain("--want", "does not apply to a D of integers");
     if (r->o->seconds) return complain("--seconds", "does not apply to a D of integers");
     if (!r->plain && !o->recipe)

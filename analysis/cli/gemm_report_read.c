@@ -31,10 +31,10 @@ static int read_options(struct gemm_answers *a)
         return complain(e->zero_a ? "--zero-a" : "--zero-b",
                         "cannot be combined with --quantize-a or --quantize-b");
     a->told = gemm_of(NULL, NULL);
-    a->told.alpha = o->setup.alpha;
-    a->told.beta = o->setup.beta != SETUP_BETA_UNSET ? o->setup.beta
-                   : o->setup.c                      ? F32_ONE
-                                                     : 0;
+    a->told.alpha = o->setup.alpha.f32;
+    a->told.beta = o->setup.beta.f32 != SETUP_BETA_UNSET ? o->setup.beta.f32
+                   : o->setup.c                          ? F32_ONE
+                                                         : 0;
     a->seconds = 0;
     int status = read_option(&want, "want", OPTION_F32, o->want);
     if (status == EXIT_GOOD)

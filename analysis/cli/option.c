@@ -5,6 +5,7 @@
 #include "lib/base/table.h"
 #include "lib/base/text.h"
 #include "lib/io/decimal.h"
+#include "lib/number/bits.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -64,6 +65,16 @@ static bool read_count(size_t *value, const char *text)
     return true;
 }
 
+static bool read_number(struct option_number *value, const char *text)
+{
+    uint64_t f64;
+    if (!decimal_read(&value->f32, text) ||
+        !decimal_read_format(&f64, &formats[FORMAT_F64], text))
+        return false;
+    value->f64 = double_of_bits(f64);
+    return true;
+}
+
 bool option_read_int(int *value, const char *text)
 {
     uint64_t magnitude;
@@ -110,6 +121,9 @@ enum bitcut_status option_set(void *own, const struct option_row *row, const cha
         return BITCUT_OK;
     case OPTION_F32:
         if (!decimal_read(value, text)) return bad_value(row, text, NUMBER, f);
+        return BITCUT_OK;
+    case OPTION_NUMBER:
+        if (!read_number(value, text)) return bad_value(row, text, NUMBER, f);
         return BITCUT_OK;
     }
     return BITCUT_OK;
@@ -337,6 +351,7 @@ static void write_value(char *text, size_t size, const void *at, enum option_kin
     switch (kind) {
     case OPTION_COUNT: snprintf(number, sizeof number, "%zu", *(const size_t *)at); break;
     case OPTION_INT: snprintf(number, sizeof number, "%d", *(const int *)at); break;
+    case OPTION_NUMBER: /* its FP32 encoding comes first */
     case OPTION_F32:
         memcpy(&x, at, sizeof x);
         snprintf(number, sizeof number, "%.9g", (double)x);

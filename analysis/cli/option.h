@@ -18,7 +18,8 @@ enum option_kind {
     OPTION_COUNTS, /* struct option_counts: one count for each time it is given */
     OPTION_INT,    /* int: a decimal integer                           */
     OPTION_SEED,   /* uint64_t: decimal, or hexadecimal with 0x        */
-    OPTION_F32     /* uint32_t: a decimal number, rounded to FP32      */
+    OPTION_F32,    /* uint32_t: a decimal number, rounded to FP32      */
+    OPTION_NUMBER  /* struct option_number: a decimal number, rounded to FP32 and FP64 */
 };
 
 enum {
@@ -36,6 +37,12 @@ struct option_texts {
 struct option_counts {
     int count;
     size_t at[OPTION_TEXTS_MAX];
+};
+
+/* A number as an FP32 encoding, which comes first, and as an FP64 value. */
+struct option_number {
+    uint32_t f32;
+    double f64;
 };
 
 /* A row of a command's options; the table ends with a row whose name is NULL.  `name` has
@@ -67,6 +74,7 @@ struct option_row {
 #define OPTION_TYPE_INT    int
 #define OPTION_TYPE_SEED   uint64_t
 #define OPTION_TYPE_F32    uint32_t
+#define OPTION_TYPE_NUMBER struct option_number
 
 /* Allocate a command's struct of options of `size` bytes with its defaults (NULL: zeros),
    which the caller frees.  Returns NULL if memory runs out. */

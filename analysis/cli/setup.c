@@ -167,8 +167,8 @@ int setup_open_gemm(struct setup *s, const char *name)
     const struct configuration_field *const old =
         o->order ? configuration_renamed(o->order) : NULL;
     if (old) warn_renamed("--order", old->was, old->name);
-    g->alpha = o->alpha;
-    g->beta = o->beta != SETUP_BETA_UNSET ? o->beta : o->c ? F32_ONE : 0;
+    g->alpha = o->alpha.f32;
+    g->beta = o->beta.f32 != SETUP_BETA_UNSET ? o->beta.f32 : o->c ? F32_ONE : 0;
     g->equilibrate = o->equilibrate;
     status = quantize_options_read(s->quantized, g, &o->epilogue);
     if (status != EXIT_GOOD) return status;

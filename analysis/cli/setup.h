@@ -19,7 +19,7 @@
 struct setup_options {
     const char *recipe, *unit, *a, *b, *c, *split, *split_a, *split_b, *high, *low,
         *sum_rounding, *order;
-    uint32_t alpha, beta;
+    struct option_number alpha, beta;
     int round_seed, scale, terms, promote, tile_k, slices;
     bool equilibrate;
     struct matrix_options files; /* what the files of A, B, C and D hold */
@@ -31,9 +31,10 @@ enum { SETUP_UNSET = INT_MIN };
 
 #define SETUP_DEFAULTS_OF(...)                                                           \
     {                                                                                    \
-        .alpha = F32_ONE, .beta = SETUP_BETA_UNSET, .round_seed = SETUP_UNSET,           \
-        .scale = SETUP_UNSET, .terms = SETUP_UNSET, .promote = SETUP_UNSET,              \
-        .tile_k = SETUP_UNSET, .slices = 1, .epilogue = EPILOGUE_DEFAULTS, __VA_ARGS__   \
+        .alpha = { F32_ONE, 1 }, .beta = { SETUP_BETA_UNSET, 0 },                        \
+        .round_seed = SETUP_UNSET, .scale = SETUP_UNSET, .terms = SETUP_UNSET,           \
+        .promote = SETUP_UNSET, .tile_k = SETUP_UNSET, .slices = 1,                      \
+        .epilogue = EPILOGUE_DEFAULTS, __VA_ARGS__                                       \
     }
 
 #define SETUP_DEFAULTS       SETUP_DEFAULTS_OF(.files = { .format = NULL })
@@ -57,9 +58,9 @@ enum { SETUP_UNSET = INT_MIN };
         { "c", "C from a file; one row or column stands for all (default: no C)",        \
           OPTION(COMMAND, setup.c, TEXT, "FILE") },                                      \
         { "alpha", "factor of A B (default 1)",                                          \
-          OPTION(COMMAND, setup.alpha, F32, "X") },                                      \
+          OPTION(COMMAND, setup.alpha, NUMBER, "X") },                                   \
         { "beta", "factor of C (default 0, or 1 with -c)",                               \
-          OPTION(COMMAND, setup.beta, F32, "X") },                                       \
+          OPTION(COMMAND, setup.beta, NUMBER, "X") },                                    \
         MATRIX_OPTION_BOTH(COMMAND, setup.files),                                        \
         MATRIX_OPTIONS_AB(COMMAND, setup.files), MATRIX_OPTIONS_C(COMMAND, setup.files)
 

@@ -98,7 +98,7 @@ static void copy_outputs(const struct prediction *x, size_t i,
         for (size_t p = r; p < next; p++)
             for (size_t j = 0; j < g->n; j++)
                 if (row[j] == i)
-                    view_set_encoding(&to, p, j, view_encoding(&source, p, j));
+                    view_set_encoding(&to, p, j, (uint32_t)view_encoding(&source, p, j));
     }
 }
 

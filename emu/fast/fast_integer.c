@@ -3,6 +3,7 @@
 
 #include "emu/summation.h"
 #include "lib/base/size.h"
+#include "lib/base/threads.h"
 #include "lib/number/bits.h"
 
 #include <string.h>
@@ -10,6 +11,11 @@
 static bool wraps(const struct bitcut_unit *u)
 {
     return u->rounding.overflow == OVERFLOW_WRAP;
+}
+
+bool fast_integer_sums(const struct bitcut_unit *u)
+{
+    return format_is_integer(u->c) && wraps(u) && u->summation == &sum_fused;
 }
 
 bool fast_integer_takes(const struct job *job)
@@ -93,4 +99,54 @@ void fast_integer_row(const struct job *job, size_t i, size_t j, size_t cols)
         const float total = float_of_bits(sum);
         job_finish(job, i, j + p, &total, 1);
     }
+}
+
+/* --- products of matrices --------------------------------------------------------- */
+
+enum { COLUMNS_AT_ONCE = 4 };
+
+/* The sums of a row and of so many columns, modulo 2^32. */
+static void sum_columns(uint32_t sum[COLUMNS_AT_ONCE], const int16_t *restrict a,
+                        const int16_t *restrict b, size_t k)
+{
+    const int16_t *restrict const c = b + k, *restrict const d = c + k,
+                                  *restrict const e = d + k;
+    uint32_t w = 0, x = 0, y = 0, z = 0;
+    for (size_t p = 0; p < k; p++) {
+        w += (uint32_t)((int32_t)a[p] * b[p]);
+        x += (uint32_t)((int32_t)a[p] * c[p]);
+        y += (uint32_t)((int32_t)a[p] * d[p]);
+        z += (uint32_t)((int32_t)a[p] * e[p]);
+    }
+    sum[0] = w, sum[1] = x, sum[2] = y, sum[3] = z;
+}
+
+static void products_of_row(double *to, const int16_t *a, const int16_t *b, size_t n,
+                            size_t k)
+{
+    uint32_t sum[COLUMNS_AT_ONCE];
+    size_t j = 0;
+    for (; j + COLUMNS_AT_ONCE <= n; j += COLUMNS_AT_ONCE) {
+        sum_columns(sum, a, b + j * k, k);
+        for (int p = 0; p < COLUMNS_AT_ONCE; p++)
+            to[j + (size_t)p] = (double)(int32_t)sum[p];
+    }
+    for (; j < n; j++) {
+        uint32_t one = 0;
+        for (size_t p = 0; p < k; p++) one += (uint32_t)((int32_t)a[p] * b[j * k + p]);
+        to[j] = (double)(int32_t)one;
+    }
+}
+
+/* Columns of B that stay in the cache while rows of A pass. */
+enum { CACHED_COLUMNS = 32 };
+
+void fast_integer_products(double *to, const int16_t *a, size_t m, const int16_t *b,
+                           size_t n, size_t k, int threads)
+{
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, n))
+    for (size_t j = 0; j < n; j += CACHED_COLUMNS)
+        for (size_t i = 0; i < m; i++)
+            products_of_row(to + i * n + j, a + i * k, b + j * k,
+                            smaller(CACHED_COLUMNS, n - j), k);
 }

@@ -160,6 +160,7 @@ struct checked {
     const struct bitcut_matrix *x;
     size_t count, rows, cols;
     bool written;
+    bool is_f64; /* whether the GEMM is an FP64 GEMM */
 };
 
 /* Set the number of elements from the first to the last one of a matrix.  False if it is
@@ -206,10 +207,14 @@ static enum bitcut_status check_places(const struct checked *m, bool pointers,
 }
 
 /* Whether f32 can represent the values of an operand, or whether an f32 can be rounded to
-   the format of D; or whether it has integers, which the plan checks. */
+   the format of D; or whether it has integers, which the plan checks.  In an FP64 GEMM,
+   whether f64 can represent an operand, and is the format of D. */
 static bool takes_format(const struct checked *m)
 {
     const struct bitcut_format *format = matrix_format(m->x);
+    if (m->is_f64)
+        return m->written ? format == &formats[FORMAT_F64]
+                          : format_holds(&formats[FORMAT_F64], format);
     return format_is_integer(format) ||
            (m->written ? format_is_result(format)
                        : format_holds(&formats[FORMAT_F32], format));
@@ -346,11 +351,11 @@ static enum bitcut_status check_epilogue(const struct bitcut_gemm *g, bool point
 {
     const size_t count = g->m && g->n ? g->count : 0;
     const struct checked all[] = {
-        { "the bias", &g->bias, count, 1, g->bias_rows ? g->m : g->n, false },
+        { "the bias", &g->bias, count, 1, g->bias_rows ? g->m : g->n, false, false },
         { "factors of A", &g->scale_a.at, count, factor_lines(&g->scale_a, g->m),
-          factor_blocks(&g->scale_a, g->k), false },
+          factor_blocks(&g->scale_a, g->k), false, false },
         { "factors of B", &g->scale_b.at, count, factor_blocks(&g->scale_b, g->k),
-          factor_lines(&g->scale_b, g->n), false },
+          factor_lines(&g->scale_b, g->n), false, false },
     };
     enum bitcut_status status = epilogue_check_operands(g, f);
     for (size_t i = 0; i < sizeof all / sizeof *all && status == BITCUT_OK; i++)
@@ -364,7 +369,9 @@ static enum bitcut_status check_sparsity(const struct bitcut_gemm *g, bool point
 {
     const size_t count = g->m && g->n ? matrices_a(g) : 0;
     const size_t kept = gemm_products(g);
-    const struct checked m = { "positions", &g->positions, count, g->m, kept, false };
+    const struct checked m = {
+        "positions", &g->positions, count, g->m, kept, false, false
+    };
     enum bitcut_status status = sparsity_check(g, f);
     if (status == BITCUT_OK && sparsity_has_positions(g))
         status = check_matrix(&m, pointers, f);
@@ -377,10 +384,11 @@ enum bitcut_status gemm_check_operands(const struct bitcut_gemm *g, struct fault
 {
     const bool empty = !g->m || !g->n;
     const size_t columns = gemm_columns_of_a(g);
-    const struct checked
-        a = { "A", &g->a, empty ? 0 : matrices_a(g), g->m, columns, false },
-        b = { "B", &g->b, empty ? 0 : matrices_b(g), g->k, g->n, false },
-        c = { "C", &g->c, matrices_d(g), g->m, g->n, false };
+    const struct checked a = { "A",   &g->a, empty ? 0 : matrices_a(g), g->m, columns,
+                               false, false },
+                         b = { "B",   &g->b, empty ? 0 : matrices_b(g), g->k, g->n,
+                               false, false },
+                         c = { "C", &g->c, matrices_d(g), g->m, g->n, false, false };
     enum bitcut_status status = check_groups(g, f);
     if (status == BITCUT_OK) status = check_matrix(&a, true, f);
     if (status == BITCUT_OK) status = check_matrix(&b, true, f);
@@ -392,12 +400,13 @@ enum bitcut_status gemm_check_operands(const struct bitcut_gemm *g, struct fault
 enum bitcut_status gemm_check_matrices(const struct bitcut_gemm *g, bool pointers,
                                        struct fault *f)
 {
-    const bool reads_c = gemm_reads_c(g), empty = !g->m || !g->n || !g->count;
+    const bool reads_c = gemm_reads_c(g), empty = !g->m || !g->n || !g->count,
+               f64 = g->scheme != NULL;
     const struct checked all[] = {
-        { "A", &g->a, empty ? 0 : matrices_a(g), g->m, gemm_columns_of_a(g), false },
-        { "B", &g->b, empty ? 0 : matrices_b(g), g->k, g->n, false },
-        { "D", &g->d, matrices_d(g), g->m, g->n, true },
-        { "C", &g->c, matrices_d(g), g->m, g->n, false },
+        { "A", &g->a, empty ? 0 : matrices_a(g), g->m, gemm_columns_of_a(g), false, f64 },
+        { "B", &g->b, empty ? 0 : matrices_b(g), g->k, g->n, false, f64 },
+        { "D", &g->d, matrices_d(g), g->m, g->n, true, f64 },
+        { "C", &g->c, matrices_d(g), g->m, g->n, false, f64 },
     };
     const struct checked *const d = &all[2];
     enum bitcut_status status = check_groups(g, f);

@@ -24,6 +24,8 @@ static const struct bitcut_gemm open_gemm = {
     .scale_d = 0x3f800000,
     .clamp_low = 0xff800000,
     .clamp_high = 0x7f800000,
+    .parts = BITCUT_UNSET,
+    .alpha_f64 = 1,
 };
 
 void bitcut_gemm_init(struct bitcut_gemm *g, size_t size)
@@ -76,6 +78,19 @@ static enum bitcut_status check_size(size_t size, struct fault *f)
 
 enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *from,
                              struct fault *f)
+{
+    struct bitcut_gemm g;
+    const enum bitcut_status status = gemm_take_any(&g, from, f);
+    if (status == BITCUT_OK && g.scheme)
+        return fault_option(f, "scheme",
+                            "is taken by gemm and verify only; other calls take FP32 "
+                            "GEMMs");
+    if (status == BITCUT_OK) *to = g;
+    return status;
+}
+
+enum bitcut_status gemm_take_any(struct bitcut_gemm *to, const struct bitcut_gemm *from,
+                                 struct fault *f)
 {
     if (!from) return fault_set(f, BITCUT_BAD_ARGUMENT, "the GEMM must not be NULL");
     enum bitcut_status status = check_size(from->size, f);

@@ -72,9 +72,13 @@ struct gemm_plan {
 enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *from,
                              struct fault *f);
 
-/* The same for a call, `who` ("bound"), that only takes D = alpha A B + beta C.
-   BITCUT_BAD_ARGUMENT also if the GEMM has steps, a bias, factors or a start, groups, or
-   a sparse A. */
+/* The same for a call that also takes schemes. */
+enum bitcut_status gemm_take_any(struct bitcut_gemm *to, const struct bitcut_gemm *from,
+                                 struct fault *f);
+
+/* The same as gemm_take() for a call, `who` ("bound"), that only takes D = alpha A B +
+   beta C. BITCUT_BAD_ARGUMENT also if the GEMM has steps, a bias, factors or a start,
+   groups, or a sparse A. */
 enum bitcut_status gemm_take_plain(struct bitcut_gemm *to, const struct bitcut_gemm *from,
                                    const char *who, struct fault *f);
 
@@ -134,7 +138,7 @@ void gemm_set_dense(struct bitcut_gemm *g, uint32_t *d, size_t m, size_t n, size
 /* Whether beta C is added. */
 static inline bool gemm_reads_c(const struct bitcut_gemm *g)
 {
-    return !f32_is_zero(g->beta);
+    return g->scheme ? g->beta_f64 != 0 : !f32_is_zero(g->beta);
 }
 
 /* Whether every FP32 value, NaN included, can be rounded to a format and read back. */

@@ -48,7 +48,7 @@ static bool choose(uint8_t to[2], const struct view *a, size_t row, size_t k)
     bool kept[4];
     int count = 0;
     for (size_t p = 0; p < 4; p++) {
-        const uint32_t x = view_encoding(a, row, k + p);
+        const uint32_t x = (uint32_t)view_encoding(a, row, k + p);
         kept[p] = format_decode(a->format, x).kind != NUMBER_ZERO;
         count += kept[p];
     }

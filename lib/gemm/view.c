@@ -31,14 +31,21 @@ struct view view_of(const struct bitcut_matrix *x, size_t i, size_t rows, size_t
                           turned ? ld : 1 };
 }
 
-uint32_t view_encoding(const struct view *v, size_t line, size_t p)
+uint64_t view_encoding(const struct view *v, size_t line, size_t p)
 {
-    const size_t at = line * v->across + p * v->along;
-    switch (format_bytes(v->format)) {
-    case 1: return ((const uint8_t *)v->at)[at];
-    case 2: return ((const uint16_t *)(const void *)v->at)[at];
-    default: return ((const uint32_t *)(const void *)v->at)[at];
-    }
+    return encoding_get(v->at, format_bytes(v->format), line * v->across + p * v->along);
+}
+
+double view_f64(const struct view *v, size_t line, size_t p)
+{
+    const uint64_t x = view_encoding(v, line, p);
+    return v->format == &formats[FORMAT_F64] ? double_of_bits(x)
+                                             : format_to_double(v->format, x);
+}
+
+void view_set_f64(const struct view *v, size_t line, size_t p, double x)
+{
+    ((double *)(uintptr_t)v->at)[line * v->across + p * v->along] = x;
 }
 
 int32_t view_integer(const struct view *v, size_t line, size_t p)
@@ -50,8 +57,8 @@ int32_t view_integer(const struct view *v, size_t line, size_t p)
 uint32_t view_get(const struct view *v, size_t line, size_t p)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    const uint32_t x = view_encoding(v, line, p);
-    if (v->format == f32) return x;
+    const uint64_t x = view_encoding(v, line, p);
+    if (v->format == f32) return (uint32_t)x;
     return (uint32_t)bitcut_format_convert(f32, &roundings[ROUND_RN], v->format, x);
 }
 

@@ -18,11 +18,16 @@ struct view view_of(const struct bitcut_matrix *x, size_t i, size_t rows, size_t
                     bool columns);
 
 /* Element p of a line as an encoding of the view's format. */
-uint32_t view_encoding(const struct view *v, size_t line, size_t p);
+uint64_t view_encoding(const struct view *v, size_t line, size_t p);
 
 /* Element p of a line as an FP32 encoding: exact, except that a NaN of another format
    becomes the NaN of FP32. */
 uint32_t view_get(const struct view *v, size_t line, size_t p);
+
+/* Element p of a line as an FP64 value: exact; NaN and infinities are those of the host.
+   view_set_f64() sets an element of a view in f64. */
+double view_f64(const struct view *v, size_t line, size_t p);
+void view_set_f64(const struct view *v, size_t line, size_t p, double x);
 
 /* Element p of a line of a view whose format is an integer's. */
 int32_t view_integer(const struct view *v, size_t line, size_t p);

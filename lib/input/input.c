@@ -1,61 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lib/input/input.h"
+#include "lib/input/elements.h"
 
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
 #include "lib/input/gendot.h"
 #include "lib/input/torch_random.h"
+#include "lib/number/bits.h"
 #include "lib/number/elementary.h"
 #include "lib/number/hostfp.h"
-#include "lib/number/rand.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-struct draw {
-    const double *parameter;
-    enum input_role role;
-    uint64_t seed;
-    size_t rows, cols;
-    int threads;
-    const void *shared; /* the data that a fill function computed for its elements */
-};
-
-/* An element to draw: its position and its random words. */
-struct element {
-    size_t i, j;
-    uint32_t word[4];
-};
-
-/* Streams; the role is added to the first two. */
-enum { STREAM_ELEMENTS = 0, STREAM_SHARED = 2, STREAM_PAIR = 4 };
-
-/* --- what the families draw with ---------------------------------------------------- */
-
-static uint64_t block_of(size_t i, size_t j) { return (uint64_t)i << 32 | j; }
-
-static uint64_t element_stream(const struct draw *d)
-{
-    return (uint64_t)(STREAM_ELEMENTS + (int)d->role);
-}
-
-/* Block `block` of the random words for data that a fill function computes first. */
-static void shared_block(uint32_t word[4], const struct draw *d, uint64_t block)
-{
-    rand_block(word, d->seed, (uint64_t)(STREAM_SHARED + (int)d->role), block);
-}
-
 /* (-1)^negative (1 + fraction 2^-23) 2^exponent, a normal number. */
 static uint32_t f32_of_fields(bool negative, int exponent, uint32_t fraction)
 {
     return (uint32_t)negative << 31 | (uint32_t)(exponent + 127) << 23 | fraction;
-}
-
-/* Uniform in (0, 1), from the first two words. */
-static double uniform(const uint32_t word[4])
-{
-    return rand_open(rand_bits(word[0], word[1]));
 }
 
 /* A uniform integer from lowest to highest, from the first two words. */
@@ -71,41 +32,29 @@ static size_t inner_index(const struct draw *d, const struct element *e)
     return d->role == INPUT_A ? e->j : e->i;
 }
 
-typedef uint32_t element_function(const struct draw *d, const struct element *e);
-
-static void elements_fill(struct matrix *m, const struct draw *d,
-                          element_function *element)
-{
-#pragma omp parallel num_threads(d->threads)
-    {
-        struct hostfp saved;
-        hostfp_enter(&saved);
-#pragma omp for schedule(static)
-        for (size_t i = 0; i < m->rows; i++)
-            for (size_t j = 0; j < m->cols; j++) {
-                struct element e = { .i = i, .j = j };
-                rand_block(e.word, d->seed, element_stream(d), block_of(i, j));
-                m->at[i * m->cols + j] = element(d, &e);
-            }
-        hostfp_leave(&saved);
-    }
-}
-
 /* --- families whose elements stand alone -------------------------------------------- */
 
 /* a + (b - a) u, u uniform in (0, 1). */
-static uint32_t urand_element(const struct draw *d, const struct element *e)
+static double urand_real(const struct draw *d, const struct element *e)
 {
     const double a = d->parameter[0], b = d->parameter[1];
     const double x = a + (b - a) * uniform(e->word);
-    return f32_of_double(x < b ? x : b);
+    return x < b ? x : b;
 }
 
 /* mean + sigma z, z the quantile of a uniform number. */
-static uint32_t nrand_element(const struct draw *d, const struct element *e)
+static double nrand_real(const struct draw *d, const struct element *e)
 {
     const double z = elementary_quantile(uniform(e->word));
-    return f32_of_double(d->parameter[0] + d->parameter[1] * z);
+    return d->parameter[0] + d->parameter[1] * z;
+}
+
+/* (u - 1/2) exp(phi z), u uniform in (0, 1), z normal: the matrices of Ozaki's papers. */
+static double phi_real(const struct draw *d, const struct element *e)
+{
+    const double u = rand_open(rand_bits(e->word[2], e->word[3])),
+                 z = elementary_quantile(uniform(e->word));
+    return (u - 0.5) * elementary_exp(d->parameter[0] * z);
 }
 
 /* Ootomo and Yokota 2022, Eq. 25. */
@@ -115,17 +64,25 @@ static uint32_t exp_rand_element(const struct draw *d, const struct element *e)
     return f32_of_fields(e->word[3] >> 31, exponent, e->word[2] >> 9);
 }
 
-/* A magnitude in (0, 1] with the sign (-1)^k. */
-static uint32_t alternating_element(const struct draw *d, const struct element *e)
+/* The same with 52 bits of the fraction, the first 23 of which are the same. */
+static double exp_rand_real(const struct draw *d, const struct element *e)
 {
-    const uint32_t sign = (uint32_t)(inner_index(d, e) & 1) << 31;
-    return sign | f32_of_double(uniform(e->word));
+    const int exponent = integer_between(d->parameter[0], d->parameter[1], e->word);
+    const double x =
+        1 + (double)((uint64_t)e->word[2] << 20 | (e->word[3] & 0xfffff)) * 0x1p-52;
+    return ldexp(e->word[3] >> 31 ? -x : x, exponent);
 }
 
-static uint32_t const_element(const struct draw *d, const struct element *e)
+/* A magnitude in (0, 1] with the sign (-1)^k. */
+static double alternating_real(const struct draw *d, const struct element *e)
+{
+    return inner_index(d, e) & 1 ? -uniform(e->word) : uniform(e->word);
+}
+
+static double const_real(const struct draw *d, const struct element *e)
 {
     (void)e;
-    return f32_of_double(d->parameter[0]);
+    return d->parameter[0];
 }
 
 static uint32_t integers_element(const struct draw *d, const struct element *e)
@@ -182,180 +139,6 @@ static uint32_t anybits_element(const struct draw *d, const struct element *e)
 {
     (void)d;
     return e->word[0];
-}
-
-/* --- cauchy: STARS-H src/applications/cauchy.c -------------------------------------- */
-
-/* Point t on the line. */
-static double cauchy_point(const struct draw *d, size_t t)
-{
-    uint32_t word[4];
-    shared_block(word, d, t);
-    return (double)t + d->parameter[0] * (uniform(word) - 0.5);
-}
-
-/* 1 / (x_i - x_j), and 1 on the diagonal.  The points are integers moved by `jitter`.
-   STARS-H's points are the integers unless its caller provides others, so its jitter is
-   0. */
-static uint32_t cauchy_element(const struct draw *d, const struct element *e)
-{
-    if (e->i == e->j) return f32_of_double(1);
-    return f32_of_double(1 / (cauchy_point(d, e->i) - cauchy_point(d, e->j)));
-}
-
-/* --- spatial: STARS-H src/applications/spatial, exponential kernel ------------------ */
-
-/* As STARS-H with variance 1, noise 0 and its placement "quasiuniform1".  Differences:
-   the random numbers; every index gets its cell before points are moved, so that the
-   Morton order is the order of the cells; and a rectangular matrix takes rows and columns
-   from one set. */
-struct points {
-    const double *x, *y;
-};
-
-static uint32_t spatial_element(const struct draw *d, const struct element *e)
-{
-    const struct points *p = d->shared;
-    const double dx = p->x[e->i] - p->x[e->j], dy = p->y[e->i] - p->y[e->j];
-    return f32_of_double(elementary_exp(-(sqrt(dx * dx + dy * dy) / d->parameter[0])));
-}
-
-/* Bits 0, 2, 4, ... of z, packed. */
-static uint32_t even_bits(uint64_t z)
-{
-    uint32_t packed = 0;
-    for (int i = 0; i < 32; i++) packed |= (uint32_t)(z >> 2 * i & 1) << i;
-    return packed;
-}
-
-/* Place `count` points in the unit square, one in each cell of the smallest square grid,
-   moved randomly inside the middle 80 % of the cell.  They are in Morton order, so that
-   near indices are near points. */
-static void points_place(double *x, double *y, size_t count, const struct draw *d)
-{
-    size_t side = 0, t = 0;
-    while (side * side < count) side++;
-    for (uint64_t z = 0; t < count; z++) {
-        const uint32_t cell_x = even_bits(z), cell_y = even_bits(z >> 1);
-        if (cell_x >= side || cell_y >= side) continue;
-        uint32_t word[4];
-        shared_block(word, d, t);
-        const double u = uniform(word), v = rand_open(rand_bits(word[2], word[3]));
-        x[t] = (cell_x + 0.1 + 0.8 * u) / (double)side;
-        y[t] = (cell_y + 0.1 + 0.8 * v) / (double)side;
-        t++;
-    }
-}
-
-static size_t longer_side(const struct draw *d)
-{
-    return d->rows > d->cols ? d->rows : d->cols;
-}
-
-static enum bitcut_status no_memory(struct fault *f, const struct draw *d)
-{
-    return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for an input of %zu x %zu",
-                     d->rows, d->cols);
-}
-
-static enum bitcut_status spatial_fill(struct matrix *m, const struct draw *d,
-                                       struct fault *f)
-{
-    const size_t count = longer_side(d);
-    double *x = memory_allocate(count, 2 * sizeof *x);
-    if (!x) return no_memory(f, d);
-    points_place(x, x + count, count, d);
-    const struct points points = { .x = x, .y = x + count };
-    struct draw with = *d;
-    with.shared = &points;
-    elements_fill(m, &with, spatial_element);
-    free(x);
-    return BITCUT_OK;
-}
-
-/* --- randtlr: STARS-H src/applications/randtlr.c ------------------------------------ */
-
-/* Tile (I, J) is U_I S U_J^T: U_I has `tile` rows and orthonormal columns, S = diag(1,
-   decay, decay^2, ...).  Differences from STARS-H: the random numbers; Gram-Schmidt
-   instead of LAPACK's QR, which changes signs of columns; singular values below 2^-53 are
-   left out; any shape is possible, with partial tiles at its edges; and the diagonal is 0
-   unless it is given, whereas STARS-H's examples add the size of the matrix. */
-struct factors {
-    size_t tile, rank;
-    double *u; /* all U_I, one below the other, row-major */
-    double *s;
-};
-
-static uint32_t randtlr_element(const struct draw *d, const struct element *e)
-{
-    const struct factors *t = d->shared;
-    const double *left = t->u + e->i * t->rank, *right = t->u + e->j * t->rank;
-    double sum = 0;
-    for (size_t k = 0; k < t->rank; k++) sum += left[k] * right[k] * t->s[k];
-    return f32_of_double(e->i == e->j ? sum + d->parameter[2] : sum);
-}
-
-/* Make column k of the tile orthogonal to the columns before it, with length 1. */
-static void column_orthonormalise(double *u, const struct factors *t, size_t k)
-{
-    const size_t rank = t->rank;
-    for (size_t l = 0; l < k; l++) {
-        double dot = 0;
-        for (size_t i = 0; i < t->tile; i++) dot += u[i * rank + l] * u[i * rank + k];
-        for (size_t i = 0; i < t->tile; i++) u[i * rank + k] -= dot * u[i * rank + l];
-    }
-    double square = 0;
-    for (size_t i = 0; i < t->tile; i++) square += u[i * rank + k] * u[i * rank + k];
-    const double length = sqrt(square);
-    for (size_t i = 0; i < t->tile; i++) u[i * rank + k] /= length;
-}
-
-/* U_I: normal random numbers, then modified Gram-Schmidt.  A random matrix of this size
-   is so well conditioned that the columns are orthogonal to much higher accuracy than the
-   precision of FP32. */
-static void tile_draw(const struct factors *t, const struct draw *d, size_t tile)
-{
-    double *u = t->u + tile * t->tile * t->rank;
-    for (size_t i = 0; i < t->tile; i++)
-        for (size_t k = 0; k < t->rank; k++) {
-            uint32_t word[4];
-            shared_block(word, d, block_of(tile * t->tile + i, k));
-            u[i * t->rank + k] = elementary_quantile(uniform(word));
-        }
-    for (size_t k = 0; k < t->rank; k++) column_orthonormalise(u, t, k);
-}
-
-static void tiles_draw(const struct factors *t, const struct draw *d, size_t tiles)
-{
-#pragma omp parallel num_threads(d->threads)
-    {
-        struct hostfp saved;
-        hostfp_enter(&saved);
-#pragma omp for schedule(static)
-        for (size_t tile = 0; tile < tiles; tile++) tile_draw(t, d, tile);
-        hostfp_leave(&saved);
-    }
-}
-
-static enum bitcut_status randtlr_fill(struct matrix *m, const struct draw *d,
-                                       struct fault *f)
-{
-    const double decay = d->parameter[1];
-    struct factors t = { .tile = (size_t)d->parameter[0], .rank = 1 };
-    for (double s = decay; t.rank < t.tile && s >= 0x1p-53; s *= decay) t.rank++;
-    const size_t tiles = divide_up(longer_side(d), t.tile);
-    t.u = memory_allocate(tiles * t.tile + 1, t.rank * sizeof *t.u);
-    if (!t.u) return no_memory(f, d);
-    t.s = t.u + tiles * t.tile * t.rank;
-    t.s[0] = 1;
-    for (size_t k = 1; k < t.rank; k++) t.s[k] = t.s[k - 1] * decay;
-
-    tiles_draw(&t, d, tiles);
-    struct draw with = *d;
-    with.shared = &t;
-    elements_fill(m, &with, randtlr_element);
-    free(t.u);
-    return BITCUT_OK;
 }
 
 /* --- gendot: lib/input/gendot.h --------------------------------------------------- */
@@ -460,6 +243,7 @@ static const struct input_domain
     f16_exponent  = { "an integer from -14 to 15",            -14,      15,      true },
     tie_exponent  = { "an integer from -14 to 14",            -14,      14,      true },
     exact_integer = { "an integer from -16777216 to 16777216", -0x1p24, 0x1p24,  true },
+    spread        = { "a number from 0 to 20",                0,        20,      false },
     drawn         = { "an integer from 0 to 16777216",        0,        0x1p24,  true },
     one_in        = { "an integer from 1 to 1000000000",      1,        1e9,     true },
     jitter        = { "a number from 0 to 0.9",               0,        0.9f,    false },
@@ -472,25 +256,27 @@ static const struct input_domain
 const struct input_family inputs[] = {
     { .name = "urand", .what = "uniform between a and b",
       .parameters = 2, .ordered = true,
-      .parameter = { { "a", &real, -1 }, { "b", &real, 1 } }, .element = urand_element },
+      .parameter = { { "a", &real, -1 }, { "b", &real, 1 } }, .real = urand_real },
     { .name = "nrand", .what = "normal",
       .parameters = 2,
       .parameter = { { "mean", &mean, 0 }, { "sigma", &sigma, 1 } },
-      .element = nrand_element },
+      .real = nrand_real },
     { .name = "exp_rand", .what = "exponent uniform from a to b; fraction, sign uniform",
       .parameters = 2, .ordered = true,
       .parameter = { { "a", &f32_exponent, -15 }, { "b", &f32_exponent, 14 } },
-      .element = exp_rand_element },
+      .element = exp_rand_element, .real = exp_rand_real },
+    { .name = "phi", .what = "uniform in (-1/2, 1/2) times exp(phi z), z normal",
+      .parameters = 1, .parameter = { { "phi", &spread, 1 } }, .real = phi_real },
     { .name = "positive", .what = "uniform in (0, 1]",
-      .parameter = { { .standard = 0 }, { .standard = 1 } }, .element = urand_element },
+      .parameter = { { .standard = 0 }, { .standard = 1 } }, .real = urand_real },
     { .name = "llm", .what = "uniform in [0.5, 2.5], LE-GEMM's linear layers",
       .parameter = { { .standard = 0.5 }, { .standard = 2.5 } },
-      .element = urand_element },
+      .real = urand_real },
     { .name = "alternating", .what = "uniform in (0, 1], signs alternate along k",
-      .element = alternating_element },
+      .real = alternating_real },
     { .name = "const", .what = "one value everywhere",
-      .parameters = 1, .parameter = { { "value", &real, 1 } }, .element = const_element },
-    { .name = "zeros", .what = "+0 everywhere", .element = const_element },
+      .parameters = 1, .parameter = { { "value", &real, 1 } }, .real = const_real },
+    { .name = "zeros", .what = "+0 everywhere", .real = const_real },
     { .name = "integers", .what = "uniform integers from a to b: all low parts are zero",
       .parameters = 2, .ordered = true,
       .parameter = { { "a", &exact_integer, -8 }, { "b", &exact_integer, 8 } },
@@ -557,24 +343,73 @@ const struct input_pair input_pairs[] = {
 
 /* --- filling ------------------------------------------------------------------------ */
 
+static uint32_t rounded_element(const struct draw *d, const struct element *e)
+{
+    return f32_of_double(d->family->real(d, e));
+}
+
+static enum bitcut_status check_size(size_t rows, size_t cols, struct fault *f)
+{
+    if (rows <= UINT32_MAX && cols <= UINT32_MAX) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "inputs have at most 4294967295 rows and columns, found %zu x %zu",
+                     rows, cols);
+}
+
 enum bitcut_status input_fill(struct matrix *m, const struct input *in,
                               enum input_role role, uint64_t seed, int threads,
                               struct fault *f)
 {
-    if (m->rows > UINT32_MAX || m->cols > UINT32_MAX)
-        return fault_set(
-            f, BITCUT_BAD_ARGUMENT,
-            "inputs have at most 4294967295 rows and columns, found %zu x %zu", m->rows,
-            m->cols);
-    if (m->rows == 0 || m->cols == 0) return BITCUT_OK;
-    const struct draw d = { .parameter = in->parameter, .role = role, .seed = seed,
-                            .rows = m->rows, .cols = m->cols,
+    const struct input_family *const family = in->family;
+    enum bitcut_status status = check_size(m->rows, m->cols, f);
+    if (status != BITCUT_OK || m->rows == 0 || m->cols == 0) return status;
+    const struct draw d = { .family = family, .parameter = in->parameter, .role = role,
+                            .seed = seed, .rows = m->rows, .cols = m->cols,
                             .threads = threads_for(threads, m->rows) };
     struct hostfp saved;
-    enum bitcut_status status = BITCUT_OK;
     hostfp_enter(&saved);
-    if (in->family->fill) status = in->family->fill(m, &d, f);
-    else elements_fill(m, &d, in->family->element);
+    if (family->fill) status = family->fill(m, &d, f);
+    else elements_fill(m, &d, family->element ? family->element : rounded_element);
     hostfp_leave(&saved);
     return status;
+}
+
+/* The values of an FP32 matrix of the family. */
+static enum bitcut_status fill_widened(double *to, const struct draw *d,
+                                       const struct input *in, struct fault *f)
+{
+    struct matrix m;
+    enum bitcut_status status = matrix_init(&m, d->rows, d->cols, f);
+    if (status != BITCUT_OK) return status;
+    status = input_fill(&m, in, d->role, d->seed, d->threads, f);
+    for (size_t i = 0; i < d->rows * d->cols && status == BITCUT_OK; i++)
+        to[i] = value_of_float(m.at[i]);
+    matrix_clear(&m);
+    return status;
+}
+
+enum bitcut_status input_fill_f64(double *to, size_t rows, size_t cols,
+                                  const struct input *in, enum input_role role,
+                                  uint64_t seed, int threads, struct fault *f)
+{
+    const enum bitcut_status status = check_size(rows, cols, f);
+    if (status != BITCUT_OK || rows == 0 || cols == 0) return status;
+    const struct draw d = { .family = in->family, .parameter = in->parameter, .role = role,
+                            .seed = seed, .rows = rows, .cols = cols,
+                            .threads = threads_for(threads, rows) };
+    if (!in->family->real) return fill_widened(to, &d, in, f);
+#pragma omp parallel num_threads(d.threads)
+    {
+        struct hostfp saved;
+        hostfp_enter(&saved);
+#pragma omp for schedule(static)
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < cols; j++) {
+                struct element e = { .i = i, .j = j };
+                rand_block(e.word, seed, element_stream(&d), block_of(i, j));
+                to[i * cols + j] = in->family->real(&d, &e);
+            }
+        hostfp_leave(&saved);
+    }
+    return BITCUT_OK;
 }

@@ -43,7 +43,8 @@ struct input_parameter {
 struct draw;    /* one fill under way */
 struct element; /* one element of it */
 
-/* A row of the table of families.  Exactly one of the functions is set. */
+/* A row of the table of families.  It has `element`, `real` or `fill`; with `element`, it may
+   also have `real`. */
 struct input_family {
     const char *name, *what;
     int parameters; /* largest number of parameters in a text; the others are constants */
@@ -52,6 +53,8 @@ struct input_family {
 
     /* The encoding of one element. */
     uint32_t (*element)(const struct draw *d, const struct element *e);
+    /* The value of one element, in FP64; without `element`, rounded once to FP32. */
+    double (*real)(const struct draw *d, const struct element *e);
     /* Or: fill all of *m, for families whose elements share data that is computed
        first. */
     enum bitcut_status (*fill)(struct matrix *m, const struct draw *d, struct fault *f);
@@ -79,6 +82,12 @@ enum bitcut_status input_parse(struct input *in, const char *text, struct fault 
 enum bitcut_status input_fill(struct matrix *m, const struct input *in,
                               enum input_role role, uint64_t seed, int threads,
                               struct fault *f);
+
+/* The same in FP64: rows x cols values, row-major.  A family whose row has `real` has more
+   bits than in FP32; other families have their FP32 values. */
+enum bitcut_status input_fill_f64(double *to, size_t rows, size_t cols,
+                                  const struct input *in, enum input_role role,
+                                  uint64_t seed, int threads, struct fault *f);
 
 /* A row of the table of pairs: texts of inputs of A and B that belong together. */
 struct input_pair {

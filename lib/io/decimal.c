@@ -27,28 +27,37 @@ static bool is_decimal(const char *s)
     return *s && s[digits(s)] == 0;
 }
 
-static uint32_t rounded(const char *text)
+static uint64_t rounded(const struct bitcut_format *format, const char *text)
 {
     const struct mpfr_state found = mpfr_state_enter();
     mpfr_t value;
-    mpfr_init2(value, PRECISION);
+    mpfr_init2(value, format->fraction_bits + 1);
     const int ternary = mpfr_strtofr(value, text, NULL, 10, MPFR_RNDN);
-    const uint64_t x = mpfr_value_encode(value, ternary, &formats[FORMAT_F32]);
+    const uint64_t x = mpfr_value_encode(value, ternary, format);
     mpfr_clear(value);
     mpfr_state_leave(found);
-    return (uint32_t)x;
+    return x;
+}
+
+bool decimal_read_format(uint64_t *x, const struct bitcut_format *format,
+                         const char *text)
+{
+    const bool negative = *text == '-';
+    const char *s = text + (*text == '-' || *text == '+');
+    if (text_same_word(s, "nan"))
+        *x = (uint64_t)negative << (format->bits - 1) | format_nan(format);
+    else if (text_same_word(s, "inf") || text_same_word(s, "infinity"))
+        *x = format_infinity(format, negative);
+    else if (is_decimal(s)) *x = rounded(format, text);
+    else return false;
+    return true;
 }
 
 bool decimal_read(uint32_t *x, const char *text)
 {
-    const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    const bool negative = *text == '-';
-    const char *s = text + (*text == '-' || *text == '+');
-    if (text_same_word(s, "nan")) *x = (uint32_t)negative << 31 | (uint32_t)format_nan(f32);
-    else if (text_same_word(s, "inf") || text_same_word(s, "infinity"))
-        *x = (uint32_t)format_infinity(f32, negative);
-    else if (is_decimal(s)) *x = rounded(text);
-    else return false;
+    uint64_t to;
+    if (!decimal_read_format(&to, &formats[FORMAT_F32], text)) return false;
+    *x = (uint32_t)to;
     return true;
 }
 

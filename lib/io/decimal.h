@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decimal text of FP32 encodings, the same in any locale and rounding mode. */
+/* Decimal text of encodings, of FP32 in most functions, the same in any locale and rounding mode. */
 #ifndef BITCUT_LIB_IO_DECIMAL_H
 #define BITCUT_LIB_IO_DECIMAL_H
+
+#include "lib/number/format.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +17,10 @@
    nan gives 0x7fc00000, -nan 0xffc00000.  False, with *x unset, if `text` is anything
    else, or has blanks before or after the number.  IEEE 754-2019 section 5.12. */
 bool decimal_read(uint32_t *x, const char *text);
+
+/* The same for a format of IEEE 754, whose NaN nan gives. */
+bool decimal_read_format(uint64_t *x, const struct bitcut_format *format,
+                         const char *text);
 
 enum { DECIMAL_MAX = 32 }; /* room for any number and its 0 */
 

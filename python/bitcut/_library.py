@@ -93,7 +93,8 @@ class Gemm(Structure):
                 ("clamp_low", c_uint32), ("clamp_high", c_uint32), ("amax", c_void_p),
                 ("sum_rounding", c_void_p), ("zero_a", c_int32), ("zero_b", c_int32),
                 ("zero_d", c_int32), ("offsets", c_void_p), ("sparsity", c_int),
-                ("positions", Matrix), ("offsets_of_k", c_bool)]
+                ("positions", Matrix), ("offsets_of_k", c_bool), ("scheme", c_void_p),
+                ("parts", c_int), ("alpha_f64", c_double), ("beta_f64", c_double)]
 
 
 class Field(Structure):

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* FP64 GEMMs by a scheme, as lib/bitcut.h describes ("FP64"). */
+#ifndef BITCUT_EMU_FP64_FP64_GEMM_H
+#define BITCUT_EMU_FP64_FP64_GEMM_H
+
+#include "emu/fp64/scheme.h"
+
+/* Check that nothing is set in g, which has a scheme, that only FP32 GEMMs have, and that
+   its unit multiplies the parts.  Set *parts to their number.  BITCUT_BAD_ARGUMENT says
+   what does not fit. */
+enum bitcut_status fp64_plan(int *parts, const struct bitcut_gemm *g, struct fault *f);
+
+/* Run a GEMM with a scheme, or a batch.  Errors are those of bitcut_gemm(). */
+enum bitcut_status fp64_gemm_run(const struct bitcut_gemm *g,
+                                 const struct gemm_options *options, struct fault *f);
+
+/* Parse what follows SCHEME@ in the line of such a GEMM, and write the line. */
+enum bitcut_status fp64_line_read(struct bitcut_gemm *to,
+                                  const struct bitcut_scheme *scheme, const char *unit,
+                                  const char *list, struct fault *f);
+void fp64_line_write(char *line, size_t size, const struct bitcut_gemm *g);
+
+/* The first unit of a chip that multiplies parts of the scheme, or the unit of this name.
+   NULL: there is none. */
+const struct bitcut_unit *fp64_unit_find(const struct bitcut_scheme *scheme,
+                                         const char *name);
+
+#endif

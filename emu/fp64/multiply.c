@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Products of parts on the unit of a scheme. */
+#include "emu/fp64/scheme.h"
+
+#include "emu/fast/fast_integer.h"
+#include "lib/number/bits.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* NaN of FP64 operations are rare: the engine finds them. */
+static double nan_of_fma(double a, double b, double c)
+{
+    const uint64_t x = bits_of_double(a), y = bits_of_double(b), z = bits_of_double(c);
+    uint64_t d = formats[FORMAT_F64].nan;
+    const struct bitcut_unit *const unit = unit_find("fma/f64", &formats[FORMAT_F64]);
+    return bitcut_mma(&d, unit, 1, 1, 1, 1, &x, &y, &z, 1) == BITCUT_OK
+               ? double_of_bits(d)
+               : NAN;
+}
+
+double fp64_fma(double a, double b, double c)
+{
+    const double d = fma(a, b, c);
+    return isnan(d) ? nan_of_fma(a, b, c) : d;
+}
+
+/* By the emulator of the unit: parts and sums are FP32 values, or integers. */
+static enum bitcut_status by_unit(double *to, const struct fp64_job *job,
+                                  const int16_t *a, const int16_t *b, struct fault *f)
+{
+    const size_t of_a = job->m * job->k, of_b = job->n * job->k, count = job->m * job->n;
+    const bool integers = format_is_integer(job->unit->c);
+    uint32_t *const values = memory_allocate(of_a + of_b, sizeof *values),
+                    *const d = memory_allocate(count, sizeof *d);
+    struct bitcut_gemm g = gemm_of(&recipes[RECIPE_PLAIN], job->unit);
+    enum bitcut_status status = BITCUT_NO_MEMORY;
+    if (values && d) {
+        for (size_t i = 0; i < of_a; i++) values[i] = bits_of_float(a[i]);
+        for (size_t i = 0; i < of_b; i++) values[of_a + i] = bits_of_float(b[i]);
+        gemm_set_dense(&g, d, job->m, job->n, job->k, values, values + of_a, NULL);
+        g.b.layout = BITCUT_COLUMN_MAJOR;
+        if (integers) g.d.format = &formats[FORMAT_S32];
+        status = gemm_run(&g, job->options, f);
+    } else fault_set(f, status, "not enough memory for products of parts");
+    for (size_t i = 0; i < count && status == BITCUT_OK; i++)
+        to[i] = integers ? (double)(int32_t)d[i] : value_of_float(d[i]);
+    free(values);
+    free(d);
+    return status;
+}
+
+enum bitcut_status fp64_multiply(double *to, const struct fp64_job *job, const int16_t *a,
+                                 const int16_t *b, struct fault *f)
+{
+    if (!fast_integer_sums(job->unit)) return by_unit(to, job, a, b, f);
+    fast_integer_products(to, a, job->m, b, job->n, job->k, job->options->threads);
+    return progress_end(BITCUT_OK, job->options->progress, f);
+}

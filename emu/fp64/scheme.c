@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "emu/fp64/scheme.h"
+
+#include "lib/base/table.h"
+
+#define PART(NAME) .part = &formats[FORMAT_##NAME]
+
+#define OZIMMU                                                                           \
+    "enp1s0/ozIMMU, commit 80bb87a, src/split.cu and gemm.cu; Ootomo, Ozaki and "        \
+    "Yokota 2024"
+#define ACCELERATED                                                                      \
+    "RIKEN-RCCS/accelerator_for_ozIMMU, commit bf9a235; Uchino, Ozaki and Imamura 2025"
+#define GEMMUL8                                                                          \
+    "RIKEN-RCCS/GEMMul8, commit 71296f9; Ozaki, Uchino and Imamura 2025, arXiv "         \
+    "2504.08009"
+
+const struct bitcut_scheme schemes[] = {
+    { .name = "fp64",
+      .what =
+          "FP64 multiply-add, k ascending (DGEMM of a library has its own order of k)",
+      PART(F64),
+      .parts = 1,
+      .least = 1,
+      .most = 1,
+      .run = fp64_run_chain,
+      .source = "IEEE 754" },
+    { .name = "ozimmu",
+      .what = "truncated slices of 7 bits; every product is added in FP64",
+      PART(S8),
+      .parts = 8,
+      .least = 1,
+      .most = CUT_PARTS_MAX,
+      .cut = &cut_truncated,
+      .run = fp64_run_slices,
+      .source = OZIMMU },
+    { .name = "ozimmu-ef",
+      .what = "as ozimmu; products of one weight are first added in s32",
+      PART(S8),
+      .parts = 8,
+      .least = 1,
+      .most = CUT_PARTS_MAX,
+      .cut = &cut_truncated,
+      .groups = true,
+      .run = fp64_run_slices,
+      .source = ACCELERATED ", src_errfree_sum" },
+    { .name = "ozimmu-rn",
+      .what =
+          "slices rounded to nearest, each by the residuals of the line; every product "
+          "is added in FP64",
+      PART(S8),
+      .parts = 8,
+      .least = 1,
+      .most = CUT_PARTS_MAX,
+      .cut = &cut_nearest_each,
+      .run = fp64_run_slices,
+      .source = ACCELERATED ", src_nearest_split" },
+    { .name = "ozimmu-h",
+      .what = "slices rounded to nearest; products of one weight are first added in s32",
+      PART(S8),
+      .parts = 8,
+      .least = 1,
+      .most = CUT_PARTS_MAX,
+      .cut = &cut_nearest,
+      .groups = true,
+      .run = fp64_run_slices,
+      .source = ACCELERATED ", src_nearest_split+errfree_sum" },
+    { .name = "gemmul8",
+      .what = "residues modulo up to 20 integers, scaled by a first product (accurate "
+              "mode); N parts are N moduli",
+      PART(S8),
+      .parts = 15,
+      .least = 2,
+      .most = 20,
+      .run = fp64_run_residues,
+      .source = GEMMUL8 ", GEMMul8/src, INT8, accurate mode" },
+    { .name = "gemmul8-fast",
+      .what =
+          "residues modulo up to 20 integers, scaled by the norms of lines (fast mode)",
+      PART(S8),
+      .parts = 15,
+      .least = 2,
+      .most = 20,
+      .run = fp64_run_residues_fast,
+      .source = GEMMUL8 ", GEMMul8/src, INT8, fast mode" },
+    { .name = "slices-f16",
+      .what =
+          "as ozimmu-h with slices in f16, whose sums are FP32; every product is added "
+          "in FP64",
+      PART(F16),
+      .parts = 11,
+      .least = 1,
+      .most = CUT_PARTS_MAX,
+      .cut = &cut_nearest,
+      .run = fp64_run_slices,
+      .source =
+          "this project's own, after Mukunoki, Ozaki, Ogita and Imamura 2020, which "
+          "cuts each slice anew" },
+    { .name = "slices-bf16",
+      .what = "as slices-f16 with slices in bf16",
+      PART(BF16),
+      .parts = 11,
+      .least = 1,
+      .most = CUT_PARTS_MAX,
+      .cut = &cut_nearest,
+      .run = fp64_run_slices,
+      .source = "this project's own, as slices-f16" },
+    { .name = "slices-e4m3",
+      .what = "as slices-f16 with slices in e4m3",
+      PART(E4M3),
+      .parts = 14,
+      .least = 1,
+      .most = CUT_PARTS_MAX,
+      .cut = &cut_nearest,
+      .run = fp64_run_slices,
+      .source = "this project's own, after Mukunoki 2025, which cuts each slice anew" },
+    { .name = NULL },
+};
+
+const struct bitcut_scheme *bitcut_scheme_find(const char *name)
+{
+    return table_find(TABLE(schemes), name);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Schemes: FP64 GEMMs composed of products of short numbers, one row for each.
+
+   A scheme cuts the elements of A and B into parts, multiplies parts on a matrix unit,
+   and adds these products in FP64.  A product of parts is a GEMM of the recipe "plain" on
+   the unit.  All other operations are in FP64, rounded to nearest even, with the NaN of
+   the unit fma/f64. */
+#ifndef BITCUT_EMU_FP64_SCHEME_H
+#define BITCUT_EMU_FP64_SCHEME_H
+
+#include "emu/fp64/cut.h"
+#include "emu/gemm.h"
+
+struct fp64_job;
+
+/* A row of the table of schemes. */
+struct bitcut_scheme {
+    const char *name, *what;
+    const struct bitcut_format *part; /* format of the parts; f64: elements are not cut */
+    int parts, least, most; /* number of parts of an element: by default, and limits    */
+    const struct cut *cut;  /* how elements are cut into slices; NULL: they are not     */
+    bool groups; /* whether products of one weight are first added in s32, as many as fit
+                  */
+    enum bitcut_status (*run)(const struct fp64_job *job, struct fault *f);
+    const char *source;
+};
+
+extern const struct bitcut_scheme schemes[]; /* ended by a row whose name is NULL */
+
+/* One FP64 GEMM while it runs: D = alpha A B + beta C. */
+struct fp64_job {
+    const struct bitcut_scheme *scheme;
+    const struct bitcut_unit *unit;
+    int parts;
+    size_t m, n, k;
+    double alpha, beta;
+    const double *a, *b; /* the rows of A and the columns of B, k elements each */
+    const double *c;     /* m x n; NULL: not read                               */
+    double *d;           /* m x n                                               */
+    const struct gemm_options *options;
+};
+
+/* The functions of the rows.  They write A B to job->d. */
+enum bitcut_status fp64_run_chain(const struct fp64_job *job, struct fault *f);
+enum bitcut_status fp64_run_slices(const struct fp64_job *job, struct fault *f);
+enum bitcut_status fp64_run_residues(const struct fp64_job *job, struct fault *f);
+enum bitcut_status fp64_run_residues_fast(const struct fp64_job *job, struct fault *f);
+
+/* Multiply parts on the unit: m rows of A by n columns of B, k integers each, which the
+   format of the parts represents.  `to` has the sums as the unit gives them.  Sums of
+   integer units are exact modulo 2^32. */
+enum bitcut_status fp64_multiply(double *to, const struct fp64_job *job, const int16_t *a,
+                                 const int16_t *b, struct fault *f);
+
+/* a b + c and a b, rounded once.  The caller is under hostfp_enter(). */
+double fp64_fma(double a, double b, double c);
+static inline double fp64_product(double a, double b) { return fp64_fma(a, b, -0.0); }
+
+#endif

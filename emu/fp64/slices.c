@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A B by products of slices: slice i of A and slice j of B, counted from 1, for i + j up
+   to the number of slices plus 1, in the order of i + j and then of i. */
+#include "emu/fp64/scheme.h"
+
+#include "lib/base/threads.h"
+#include "lib/number/hostfp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bits of the integers that an accumulator represents without gaps. */
+static int sum_bits(const struct bitcut_unit *u)
+{
+    return format_is_integer(u->c) ? u->c->fraction_bits : u->c->fraction_bits + 1;
+}
+
+/* The largest digit that a format of parts represents without gaps has so many bits. */
+static int digit_bits(const struct bitcut_format *part)
+{
+    return format_is_integer(part) ? part->fraction_bits : part->fraction_bits + 1;
+}
+
+/* A run of products. */
+struct run {
+    const struct fp64_job *job;
+    struct slices a, b;
+    double *sum; /* exact sum of the products of one weight so far; NULL: no groups */
+    double *product;
+    size_t most; /* products of one weight that are added before the sum in FP64     */
+};
+
+/* Add products of slices i and j, counted from 0, to the FP64 sums in job->d. */
+static void add_products(const struct run *r, const double *product, int i, int j)
+{
+    const struct fp64_job *const job = r->job;
+    const struct cut *const cut = job->scheme->cut;
+    const double weight = cut->weight(i + j, r->a.width);
+#pragma omp parallel num_threads(threads_for(job->options->threads, job->m))
+    {
+        struct hostfp saved;
+        hostfp_enter(&saved);
+#pragma omp for schedule(static)
+        for (size_t row = 0; row < job->m; row++)
+            for (size_t col = 0; col < job->n; col++) {
+                const size_t at = row * job->n + col;
+                job->d[at] =
+                    cut->add(&(struct weighing){ .sum = job->d[at],
+                                                 .product = product[at],
+                                                 .a = slices_scale(&r->a, cut, i, row),
+                                                 .b = slices_scale(&r->b, cut, j, col),
+                                                 .weight = weight });
+            }
+        hostfp_leave(&saved);
+    }
+}
+
+/* The products whose i + j is `level`.  Sums of groups are exact, as integers in s32. */
+static enum bitcut_status add_level(const struct run *r, int level, struct fault *f)
+{
+    const size_t count = r->job->m * r->job->n;
+    enum bitcut_status status = BITCUT_OK;
+    size_t held = 0;
+    for (int i = 0; i <= level && status == BITCUT_OK; i++) {
+        status = fp64_multiply(r->product, r->job, slices_digits(&r->a, i),
+                               slices_digits(&r->b, level - i), f);
+        if (status != BITCUT_OK) return status;
+        const double *product = r->product;
+        if (r->sum) {
+            for (size_t p = 0; p < count; p++)
+                r->sum[p] = held ? r->sum[p] + product[p] : product[p];
+            product = r->sum;
+        }
+        if (++held < r->most && i < level) continue;
+        add_products(r, product, i, level - i);
+        held = 0;
+    }
+    return status;
+}
+
+/* The number of products of one weight whose sum fits the accumulator. */
+static size_t most_of(const struct fp64_job *job, const int width[2])
+{
+    const int left = sum_bits(job->unit) - width[0] - width[1] - ceil_log2(job->k);
+    return job->scheme->groups && left > 0 ? (size_t)1 << left : 1;
+}
+
+static enum bitcut_status make(struct run *r, const struct fp64_job *job, struct fault *f)
+{
+    int width[2];
+    job->scheme->cut->widths(width, job->k, digit_bits(job->scheme->part),
+                             sum_bits(job->unit));
+    if (width[0] < 1 || width[1] < 1)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "k = %zu is too large for slices of %s whose sums are %s",
+                         job->k, job->scheme->part->name, job->unit->c->name);
+    r->job = job;
+    r->most = most_of(job, width);
+    const int threads = job->options->threads;
+    const size_t count = job->m * job->n;
+    enum bitcut_status status = slices_make(&r->a, job->scheme->cut, job->parts, width[0],
+                                            job->a, job->m, job->k, threads);
+    if (status == BITCUT_OK)
+        status = slices_make(&r->b, job->scheme->cut, job->parts, width[1], job->b,
+                             job->n, job->k, threads);
+    r->product = memory_allocate(count, sizeof *r->product);
+    if (r->most > 1) r->sum = memory_allocate(count, sizeof *r->sum);
+    if (status == BITCUT_OK && (!r->product || (r->most > 1 && !r->sum)))
+        status = BITCUT_NO_MEMORY;
+    return status == BITCUT_OK
+               ? status
+               : fault_set(f, status, "not enough memory for the slices of A and B");
+}
+
+static void end(const struct run *r)
+{
+    const struct fp64_job *const job = r->job;
+    const struct cut *const cut = job->scheme->cut;
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    for (size_t row = 0; row < job->m; row++)
+        for (size_t col = 0; col < job->n; col++) {
+            double *const d = &job->d[row * job->n + col];
+            *d = cut->end(*d, slices_scale(&r->a, cut, 0, row),
+                          slices_scale(&r->b, cut, 0, col));
+        }
+    hostfp_leave(&saved);
+}
+
+enum bitcut_status fp64_run_slices(const struct fp64_job *job, struct fault *f)
+{
+    struct run r = { .job = NULL };
+    enum bitcut_status status = make(&r, job, f);
+    if (status == BITCUT_OK) memset(job->d, 0, job->m * job->n * sizeof *job->d);
+    for (int level = 0; level < job->parts && status == BITCUT_OK; level++) {
+        status = add_level(&r, level, f);
+        progress_report(job->options->progress, (size_t)((level + 1) * (level + 2)),
+                        (size_t)(job->parts * (job->parts + 1)));
+    }
+    if (status == BITCUT_OK) end(&r);
+    slices_clear(&r.a);
+    slices_clear(&r.b);
+    free(r.product);
+    free(r.sum);
+    return status;
+}
