@@ -5,12 +5,8 @@
    B, and tiles of 128 x 256.  One launch computes all products.  A block follows the
    program (gpu/module/slice_program.h) for each of its tiles: a run adds the products of
    some planes to the s32 accumulators, which are registers, and then they are stored in a
-   slot.  When all runs of a tile are stored, the slots are read and added in FP64, in the
-   order of the program, for each output.
-
-   Slots of a block are for two tiles in turn.  Two warps of the copying warpgroup finish a
-   tile while the next one is multiplied: they read its slots through shared memory.  The
-   last tile of a block is finished by the warps that multiplied it.
+   slot.  When all runs of a tile are stored, each thread reads its own elements of all
+   slots, and adds them in FP64, in the order of the program.
 
    Lockstep.  Clusters that multiply neighbouring tiles read the same planes.  They stay
    near each other in k, so that planes are read from the L2 cache: before every few
@@ -37,13 +33,7 @@ using R = row<format_s8, format_s8, one, 256, 128, 4, 2, 1>;
 enum { FOURS = R::registers / 4, OWNERS = CONSUMERS * GROUP };
 
 /* Registers of a thread of the copying warpgroup, and of the others. */
-enum { COPIER_REGISTERS = 56, OWNER_REGISTERS = 224 };
-
-/* Threads that finish tiles, and their shared memory: each step has four accumulators of
-   as many owners, of all slots. */
-enum { FINISHERS = 2 * WARP, STEPS = FOURS * OWNERS / FINISHERS, STEP_OWNERS = FINISHERS };
-enum { STEP_BYTES_OF_SLOT = STEP_OWNERS * 16, STAGED_BYTES = 32 << 10, AHEAD_MAX = 4 };
-enum { SHARED_BYTES = R::shared_bytes + STAGED_BYTES };
+enum { COPIER_REGISTERS = 40, OWNER_REGISTERS = 232 };
 
 /* Stages between two waits of the lockstep, and how often a wait looks. */
 enum { LOCKSTEP_STAGES = 8, LOOKS = 100 };
@@ -82,9 +72,8 @@ struct planes_map {
 struct item {
     tile t;
     int share;    /* -1: the whole tile                                */
-    int sequence; /* number of the block's tile, counted from 0        */
+    int sequence; /* number of the block's item, counted from 0        */
     int divided;  /* number of the tile of a share, counted in blocks  */
-    bool last;    /* whether the block has no item after it            */
 };
 
 /* Call f for every item of this block. */
@@ -101,8 +90,7 @@ template <class F> __device__ void each_item(const fp64_output &o, F f)
                   (t.column * R::cluster_n + here.column) * R::n, 0, 0, true },
                 whole ? -1 : after - of_shares * o.shares,
                 sequence,
-                of_shares * R::cluster + here.row,
-                i + step >= o.items });
+                of_shares * R::cluster + (int)(blockIdx.x % R::cluster) });
     }
 }
 
@@ -111,14 +99,13 @@ __device__ __forceinline__ const slice_program &program_of(const programs &p, co
     return x.share < 0 ? p.whole : p.divided;
 }
 
-/* Call f(run, first) for every run of an item; `first` is its first product. */
+/* Call f(i, first) for every run i of an item; `first` is its first product. */
 template <class F>
 __device__ __forceinline__ void each_run(const slice_program &program, const item &x, F f)
 {
     for (int i = 0, first = 0; i < program.runs; i++) {
-        const struct slice_run run = program.run[i];
-        if (x.share < 0 || x.share == run.share) f(run, first);
-        first += run.products;
+        if (x.share < 0 || x.share == program.run[i].share) f(i, first);
+        first += program.run[i].products;
     }
 }
 
@@ -127,17 +114,16 @@ struct slots {
     int4 *at;
 
     __device__ slots(const fp64_output &o, const slice_program &program, const item &x)
-        : at((x.share < 0 ? o.slots + (2 * blockIdx.x + x.sequence % 2) * program.slots *
-                                          slot_elements
-                          : o.slots_of_shares +
-                                (size_t)x.divided * program.slots * slot_elements))
+        : at(x.share < 0
+                 ? o.slots + (size_t)blockIdx.x * program.slots * slot_elements
+                 : o.slots_of_shares + (size_t)x.divided * program.slots * slot_elements)
     {
     }
 
-    /* Four accumulators of an owner, a thread that multiplies. */
-    __device__ int4 &four(int slot, int i, int owner) const
+    /* Four accumulators of this thread. */
+    __device__ int4 &four(int slot, int i) const
     {
-        return at[((size_t)slot * FOURS + i) * OWNERS + owner];
+        return at[((size_t)slot * FOURS + i) * OWNERS + threadIdx.x - GROUP];
     }
 };
 
@@ -176,6 +162,18 @@ struct lockstep {
     }
 };
 
+/* Bring the slot with which a run starts to the L2 cache.  It was stored before the run
+   before. */
+__device__ void slot_foresee(const fp64_output &o, const slice_program &program,
+                             const item &x, int run)
+{
+    constexpr int pieces = 8, bytes = (int)(slot_elements * sizeof(int4) / pieces);
+    if (run >= program.runs || program.run[run].start >= SLICE_KEEP) return;
+    const int4 *const at =
+        slots(o, program, x).at + program.run[run].start * slot_elements;
+    for (int i = 0; i < pieces; i++) cache_foresee((const char *)at + i * bytes, bytes);
+}
+
 /* Executed by one thread. */
 __device__ void produce_planes(ring<R> r, const planes_map &from, const programs &all,
                                const fp64_output &o)
@@ -186,8 +184,9 @@ __device__ void produce_planes(ring<R> r, const planes_map &from, const programs
     each_item(o, [&](const item &x) {
         const slice_program &program = program_of(all, x);
         const int active = min(clusters, o.items - x.sequence * clusters);
-        each_run(program, x, [&](slice_run run, int first) {
-            for (int i = 0; i < run.products; i++)
+        each_run(program, x, [&](int run, int first) {
+            slot_foresee(o, program, x, run + 1);
+            for (int i = 0; i < program.run[run].products; i++)
                 for (int block = 0; block < o.blocks; block++) {
                     if (leads && x.share < 0) steps.stage(block, active);
                     barrier_wait(r.empty_now(), r.parity ^ 1);
@@ -269,36 +268,34 @@ __device__ __forceinline__ void add_four(double (&sum)[4], int4 x, double weight
     sum[3] = add<NEAREST>(sum[3], x.w, weight, s.row[1], s.column[1]);
 }
 
-/* A source of slots: four accumulators of an owner in a slot. */
-struct slots_in_memory {
-    const slots &at;
-    int four, owner;
-    __device__ __forceinline__ int4 operator[](int slot) const
-    {
-        return __ldcs(&at.four(slot, four, owner));
-    }
-};
+/* The number of sums that are read at a time. */
+enum { AT_ONCE = 8 };
 
-template <class Source>
-__device__ __forceinline__ int4 sum_of(const Source &from, struct slice_sum sum)
+/* PAIRS: whether sums may be of two slots.  Loads do not wait for each other. */
+template <bool PAIRS>
+__device__ __forceinline__ int4 sum_of(const slots &from, struct slice_sum sum, int four)
 {
-    int4 x = from[sum.slot];
-    if (sum.second == SLICE_NO_SLOT) return x;
-    const int4 y = from[sum.second];
-    x.x += y.x, x.y += y.y, x.z += y.z, x.w += y.w;
+    int4 x = __ldcs(&from.four(sum.slot, four));
+    if (PAIRS) {
+        const bool has = sum.second != SLICE_NO_SLOT;
+        const int4 y = __ldcs(&from.four(has ? sum.second : sum.slot, four));
+        x.x += has ? y.x : 0, x.y += has ? y.y : 0;
+        x.z += has ? y.z : 0, x.w += has ? y.w : 0;
+    }
     return x;
 }
 
-/* Add all sums of the program; AT_ONCE of them are read at a time. */
-template <bool NEAREST, int AT_ONCE, class Source>
-__device__ __forceinline__ void sums_add(double (&sum)[4], const Source &from,
-                                         const slice_program &program, const scales &s)
+template <bool NEAREST, bool PAIRS>
+__device__ __forceinline__ void sums_add(double (&sum)[4], const slots &from,
+                                         const slice_program &program, int four,
+                                         const scales &s)
 {
     for (int first = 0; first < program.sums; first += AT_ONCE) {
         int4 x[AT_ONCE];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
-            if (first + i < program.sums) x[i] = sum_of(from, program.sum[first + i]);
+            if (first + i < program.sums)
+                x[i] = sum_of<PAIRS>(from, program.sum[first + i], four);
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
             if (first + i < program.sums)
@@ -344,153 +341,44 @@ __device__ __forceinline__ double scale_of(const uint64_t *largest, int line, in
     return line < count ? fp64_line_scale(largest[line], NEAREST, width) : 0;
 }
 
-/* Four elements of D, which an owner has in each slot: of two rows and two columns. */
-template <bool NEAREST, int AT_ONCE, class Source>
-__device__ __forceinline__ void finish_four(const fp64_output &o,
-                                            const slice_program &program,
-                                            const Source &from, tile t, int four,
-                                            int owner)
+/* D of this thread's elements of a tile. */
+template <bool NEAREST, bool PAIRS>
+__device__ __forceinline__ void finish(const fp64_output &o, const slice_program &program,
+                                       const slots &from, tile t)
 {
-    const int lane = owner % WARP, width = program.width;
-    const int row = t.row + owner / WARP * 16 + lane / 4,
-              column = t.column + 8 * four + 2 * (lane % 4);
-    const scales s = { { scale_of<NEAREST>(o.largest_a, row, o.tiles.m, width),
-                         scale_of<NEAREST>(o.largest_a, row + 8, o.tiles.m, width) },
-                       { scale_of<NEAREST>(o.largest_b, column, o.tiles.n, width),
-                         scale_of<NEAREST>(o.largest_b, column + 1, o.tiles.n, width) } };
-    double sum[4] = {};
-    sums_add<NEAREST, AT_ONCE>(sum, from, program, s);
-    store_row<NEAREST>(o, sum, s.row[0], s.column, row, column);
-    store_row<NEAREST>(o, sum + 2, s.row[1], s.column, row + 8, column);
-}
-
-/* All elements of a tile, by their owners. */
-template <bool NEAREST>
-__device__ __forceinline__ void finish_own(const fp64_output &o,
-                                           const slice_program &program, const slots &from,
-                                           tile t)
-{
-    const int owner = threadIdx.x - GROUP;
+    const int width = program.width;
+    scales s;
+    s.row[0] = scale_of<NEAREST>(o.largest_a, t.row, o.tiles.m, width);
+    s.row[1] = scale_of<NEAREST>(o.largest_a, t.row + 8, o.tiles.m, width);
 #pragma unroll 2
-    for (int i = 0; i < FOURS; i++)
-        finish_four<NEAREST, 8>(o, program, slots_in_memory{ from, i, owner }, t, i,
-                                owner);
-}
-
-/* --- who finishes ----------------------------------------------------------------- */
-
-/* What the warps of a block share.  Barriers for each of the two tiles whose slots it
-   has: all runs are stored; the tile is finished.  And a barrier for each step of the
-   finishing warps that is read ahead. */
-struct meeting {
-    uint64_t stored[2], finished[2], ready[AHEAD_MAX];
-    int is_last;
-
-    __device__ void init()
-    {
-        for (int i = 0; i < 2; i++) {
-            barrier_init(shared_address(&stored[i]), OWNERS / WARP);
-            barrier_init(shared_address(&finished[i]), 1);
-        }
-        for (int i = 0; i < AHEAD_MAX; i++) barrier_init(shared_address(&ready[i]), 1);
-    }
-};
-
-/* Steps that are in shared memory at one time; 0: the slots of a step do not fit. */
-__device__ __forceinline__ int steps_ahead(const slice_program &program)
-{
-    return min(STAGED_BYTES / (program.slots * STEP_BYTES_OF_SLOT), (int)AHEAD_MAX);
-}
-
-/* Whether other warps finish an item while its block multiplies the next one. */
-__device__ __forceinline__ bool is_left(const programs &all, const item &x)
-{
-    return x.share < 0 && !x.last && steps_ahead(all.whole);
-}
-
-/* The steps of the finishing warps.  A step is a quarter of the owners, and four of their
-   accumulators. */
-struct staged {
-    int4 *room;
-    meeting &m;
-    int ahead, slots_of_step;
-
-    __device__ int4 *at(int step) const
-    {
-        return room + step % ahead * slots_of_step * STEP_OWNERS;
-    }
-    __device__ uint32_t ready(int step) const { return shared_address(&m.ready[step % ahead]); }
-
-    /* Executed by one thread.  `step` counts the steps of all tiles. */
-    __device__ void read(const slots &from, int step) const
-    {
-        const int four = step % STEPS / (STEPS / FOURS),
-                  owner = step % (STEPS / FOURS) * STEP_OWNERS;
-        barrier_expect(ready(step), slots_of_step * STEP_BYTES_OF_SLOT);
-        for (int i = 0; i < slots_of_step; i++)
-            copy_bulk(shared_address(at(step) + i * STEP_OWNERS), &from.four(i, four, owner),
-                      STEP_BYTES_OF_SLOT, ready(step));
-    }
-};
-
-struct slots_in_step {
-    const int4 *at;
-    __device__ __forceinline__ int4 operator[](int slot) const
-    {
-        return at[slot * STEP_OWNERS];
-    }
-};
-
-template <bool NEAREST>
-__device__ void finish_steps(const fp64_output &o, const slice_program &program,
-                             const slots &from, tile t, const staged &to, int first)
-{
-    const int thread = threadIdx.x - WARP;
-    if (thread == 0)
-        for (int i = 0; i < to.ahead; i++) to.read(from, first + i);
-    for (int i = 0; i < STEPS; i++) {
-        const int step = first + i;
-        barrier_wait(to.ready(step), step / to.ahead & 1);
-        finish_four<NEAREST, 1>(o, program, slots_in_step{ to.at(step) + thread }, t,
-                                i / (STEPS / FOURS),
-                                i % (STEPS / FOURS) * STEP_OWNERS + thread);
-        finishers_sync(FINISHERS);
-        if (thread == 0 && i + to.ahead < STEPS) to.read(from, step + to.ahead);
+    for (int i = 0; i < FOURS; i++) {
+        const int column = t.column + 8 * i;
+        double sum[4] = {};
+        s.column[0] = scale_of<NEAREST>(o.largest_b, column, o.tiles.n, width);
+        s.column[1] = scale_of<NEAREST>(o.largest_b, column + 1, o.tiles.n, width);
+        sums_add<NEAREST, PAIRS>(sum, from, program, i, s);
+        store_row<NEAREST>(o, sum, s.row[0], s.column, t.row, column);
+        store_row<NEAREST>(o, sum + 2, s.row[1], s.column, t.row + 8, column);
     }
 }
 
-/* Executed by two warps. */
-__device__ void finish_behind(const programs &all, const fp64_output &o, meeting &m,
-                              int4 *room)
-{
-    const slice_program &program = all.whole;
-    const staged to{ room, m, steps_ahead(program), program.slots };
-    each_item(o, [&](const item &x) {
-        if (!is_left(all, x)) return;
-        const int first = x.sequence * STEPS, i = x.sequence % 2;
-        const slots from(o, program, x);
-        barrier_wait(shared_address(&m.stored[i]), x.sequence / 2 & 1);
-        if (o.nearest) finish_steps<true>(o, program, from, x.t, to, first);
-        else finish_steps<false>(o, program, from, x.t, to, first);
-        if (threadIdx.x == WARP) barrier_arrive_here(shared_address(&m.finished[i]));
-    });
-}
+/* --- shares ----------------------------------------------------------------------- */
 
 /* Whether this block is the last one to store its share of a tile.  Then the counter is
    zero again, for the next launch. */
-__device__ bool is_last_share(const fp64_output &o, const item &x, meeting &m)
+__device__ bool is_last_share(const fp64_output &o, const item &x, int *is_last)
 {
     __threadfence();
     multipliers_sync(OWNERS);
     if (threadIdx.x == GROUP) {
-        m.is_last = atomicAdd(&o.arrived[x.divided], 1) == (unsigned)o.shares - 1;
-        if (m.is_last) o.arrived[x.divided] = 0;
+        *is_last = atomicAdd(&o.arrived[x.divided], 1) == (unsigned)o.shares - 1;
+        if (*is_last) o.arrived[x.divided] = 0;
     }
     multipliers_sync(OWNERS);
-    const bool is_last = m.is_last;
+    const bool is = *(volatile int *)is_last;
     __threadfence();
     multipliers_sync(OWNERS); /* all have read it */
-    return is_last;
+    return is;
 }
 
 /* Load a slot if `loads` is not 0.  A predicate, because accumulators of wgmma must not
@@ -507,7 +395,7 @@ __device__ __forceinline__ void slot_load(int (&to)[R::registers], const slots &
                      "}\n"
                      : "+r"(to[4 * i]), "+r"(to[4 * i + 1]), "+r"(to[4 * i + 2]),
                        "+r"(to[4 * i + 3])
-                     : "l"(&from.four(slot, i, threadIdx.x - GROUP)), "r"(loads)
+                     : "l"(&from.four(slot, i)), "r"(loads)
                      : "memory");
 }
 
@@ -516,46 +404,31 @@ __device__ __forceinline__ void slot_store(const slots &to, int slot,
 {
 #pragma unroll
     for (int i = 0; i < FOURS; i++)
-        __stcs(&to.four(slot, i, threadIdx.x - GROUP),
+        __stcs(&to.four(slot, i),
                make_int4(from[4 * i], from[4 * i + 1], from[4 * i + 2], from[4 * i + 3]));
 }
 
-/* The slots of an item are complete: another warp finishes the tile, or this one. */
-__device__ __forceinline__ void hand_over(const programs &all, const fp64_output &o,
-                                          const item &x, const slots &from, meeting &m)
-{
-    if (is_left(all, x)) {
-        bulk_copies_follow();
-        __syncwarp();
-        if (threadIdx.x % WARP == 0)
-            barrier_arrive_here(shared_address(&m.stored[x.sequence % 2]));
-        return;
-    }
-    if (x.share >= 0 && !is_last_share(o, x, m)) return;
-    tile t = x.t;
-    if (o.nearest) finish_own<true>(o, program_of(all, x), from, t);
-    else finish_own<false>(o, program_of(all, x), from, t);
-}
-
 __device__ void consume_planes(ring<R> r, const programs &all, const fp64_output &o,
-                               meeting &m, int consumer)
+                               int *is_last, int consumer)
 {
-    int sum[R::registers] = {};
     each_item(o, [&](const item &x) {
         const slice_program &program = program_of(all, x);
         const slots to(o, program, x);
-        bool waits = x.share < 0 && x.sequence >= 2 && steps_ahead(all.whole);
-        each_run(program, x, [&](slice_run run, int) {
+        int sum[R::registers] = {};
+        each_run(program, x, [&](int i, int) {
+            const struct slice_run run = program.run[i];
             slot_load(sum, to, run.start, run.start < SLICE_KEEP);
             stages_add(sum, r, run.products * o.blocks, consumer,
                        run.start != SLICE_ZERO);
-            if (waits)
-                barrier_wait(shared_address(&m.finished[x.sequence % 2]),
-                             (x.sequence / 2 - 1) & 1);
-            waits = false;
             if (run.slot != SLICE_NO_SLOT) slot_store(to, run.slot, sum);
         });
-        hand_over(all, o, x, to, m);
+        if (x.share >= 0 && !is_last_share(o, x, is_last)) return;
+        tile t = x.t;
+        t.row += consumer * INSTRUCTION_M;
+        t = thread_tile(t);
+        if (o.nearest) finish<true, false>(o, program, to, t);
+        else if (x.share < 0) finish<false, false>(o, program, to, t);
+        else finish<false, true>(o, program, to, t);
     });
 }
 
@@ -568,22 +441,16 @@ __global__ void __launch_bounds__(GROUPS *GROUP, 1)
 {
     extern __shared__ unsigned char shared[];
     const ring<R> r(shared_address(shared));
-    __shared__ meeting m;
+    __shared__ int is_last;
     const int group = threadIdx.x / GROUP;
     if (threadIdx.x == 0 && o.blocks) parts_foresee(&from.a), parts_foresee(&from.b);
-    if (threadIdx.x == 0) m.init();
     ring_init(r);
     if (group == 0) {
         registers_give<COPIER_REGISTERS>();
-        const int thread = threadIdx.x;
-        if (thread == 0) produce_planes(r, from, all, o);
-        if (thread >= WARP && thread < WARP + FINISHERS)
-            finish_behind(all, o, m,
-                          (int4 *)(shared + (r.empty + 8 * R::stages + 15) / 16 * 16 -
-                                   shared_address(shared)));
+        if (threadIdx.x == 0) produce_planes(r, from, all, o);
     } else {
         registers_take<OWNER_REGISTERS>();
-        consume_planes(r, all, o, m, group - 1);
+        consume_planes(r, all, o, &is_last, group - 1);
     }
     /* No block may exit while others may still write to it or arrive at its barriers. */
     cluster_sync();
@@ -625,7 +492,7 @@ int schedule_make(struct schedule *to, const struct fp64_product *p)
 {
     int most = 0;
     int status = cudaFuncSetAttribute(
-        planes_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
+        planes_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, R::shared_bytes);
     if (!status) status = clusters_most<R, planes_kernel>(&most);
     const size_t tiles =
         divide_up(p->m, R::cluster_m * TILE_M) * divide_up(p->n, R::cluster_n * R::n);
@@ -658,7 +525,7 @@ int divided_blocks(const struct schedule *s)
 size_t whole_elements(const struct plan *p)
 {
     const struct schedule *const s = &p->schedule;
-    return s->whole ? 2 * s->clusters * R::cluster * p->programs.whole.slots * slot_elements
+    return s->whole ? (size_t)s->clusters * R::cluster * p->programs.whole.slots * slot_elements
                     : 0;
 }
 size_t all_elements(const struct plan *p)
@@ -745,7 +612,7 @@ int planes_start(const struct fp64_product *p, const struct fp64_areas *areas,
     o.tiles.band = band_of<R>(clusters);
     return launch_kernel(planes_kernel,
                          { dim3((unsigned)clusters * R::cluster), GROUPS * GROUP,
-                           SHARED_BYTES, dim3(R::cluster), stream, false },
+                           R::shared_bytes, dim3(R::cluster), stream, false },
                          from, plan->programs, o);
 }
 

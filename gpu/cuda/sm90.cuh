@@ -197,12 +197,6 @@ static __device__ __forceinline__ void barrier_arrive(uint32_t barrier, uint32_t
                  : "memory");
 }
 
-/* Arrive at a barrier of this block, and release what the thread wrote to it. */
-static __device__ __forceinline__ void barrier_arrive_here(uint32_t barrier)
-{
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
 /* Initialise barriers at which blocks of the cluster may arrive. */
 static __device__ __forceinline__ void barrier_init_done()
 {
@@ -235,27 +229,6 @@ static __device__ __forceinline__ void multipliers_sync(int threads)
     asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
 }
 
-/* The same for warps that finish tiles. */
-static __device__ __forceinline__ void finishers_sync(int threads)
-{
-    asm volatile("bar.sync 2, %0;" ::"r"(threads) : "memory");
-}
-
-/* Copy consecutive bytes, a multiple of 16; they count at `barrier`.  Before a thread may
-   let others copy in this way what it wrote, it calls the other function. */
-static __device__ __forceinline__ void copy_bulk(uint32_t to, const void *from, int bytes,
-                                                 uint32_t barrier)
-{
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                 " [%0], [%1], %2, [%3];" ::"r"(to),
-                 "l"(from), "r"(bytes), "r"(barrier)
-                 : "memory");
-}
-static __device__ __forceinline__ void bulk_copies_follow()
-{
-    asm volatile("fence.proxy.async;" ::: "memory");
-}
-
 /* Four numbers of shared memory at one offset, in this block and in block `rank` of the
    cluster: written in this block, read from the other. */
 static __device__ __forceinline__ void shared_write(uint32_t to, const float (&v)[4])
@@ -280,6 +253,13 @@ static __device__ __forceinline__ void cluster_read(float (&v)[4], uint32_t from
 static __device__ __forceinline__ void parts_foresee(const CUtensorMap *parts)
 {
     asm volatile("prefetch.tensormap [%0];" ::"l"(parts) : "memory");
+}
+
+/* Bring consecutive bytes, a multiple of 16, to the L2 cache. */
+static __device__ __forceinline__ void cache_foresee(const void *at, int bytes)
+{
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(at), "r"(bytes)
+                 : "memory");
 }
 
 /* Copy a box from (k, line, part) of slice `slice` of matrix `matrix` of a map; its bytes
