@@ -45,6 +45,7 @@ analysis/accuracy lib lib/base lib/number lib/gemm lib/exact emu analysis/split 
 analysis/order    lib lib/base lib/number lib/gemm emu analysis/order
 analysis/identify lib/base lib/number lib/gemm lib/exact emu analysis/order analysis/identify
 analysis/predict  lib lib/base lib/number lib/gemm lib/input emu analysis/order analysis/predict
+analysis/fp64     lib/base lib/number lib/gemm lib/exact lib/input emu emu/fp64 analysis/accuracy analysis/fp64
 analysis/sampling lib lib/base lib/number lib/gemm lib/exact lib/io emu analysis/split analysis/accuracy analysis/identify analysis/sampling
 analysis/evidence lib/base lib/number lib/gemm lib/io emu gpu/api analysis/evidence
 analysis/fit      lib/base lib/number lib/gemm emu analysis/evidence analysis/fit
@@ -58,6 +59,7 @@ analysis/cli      all
 tests             all tests
 tests/base        all tests tests/base
 tests/number      all tests tests/number
+tests/fp64        all tests
 tests/gemm        all tests tests/gemm
 tests/exact       all tests tests/exact
 tests/io          all tests tests/io

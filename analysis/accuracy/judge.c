@@ -252,6 +252,7 @@ void judge_clear(struct judge *j)
     free(own64(&j->comparison));
     free(own_size(&j->comparison));
     free(own_norms(&j->comparison));
+    free((double *)(uintptr_t)j->comparison.low64);
     free((double *)(uintptr_t)j->comparison.limit);
     clear_extra(&j->comparison);
     free(j->shifted_a);

@@ -42,11 +42,30 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
                               const struct gemm_options *options, struct fault *f);
 void judge_clear(struct judge *j);
 
+/* D = alpha A B + beta C in binary64, row-major and without gaps: A is m x k, B is k x n,
+   C and D are m x n.  C is not read if beta is +-0. */
+struct matrices64 {
+    size_t m, n, k;
+    const double *a, *b, *c, *d;
+    double alpha, beta;
+};
+
+/* Compute the reference of *g, to which j->comparison then compares D.  The reference
+   must be exact.  Otherwise as judge_init(); judge_clear() clears it. */
+enum bitcut_status judge64_init(struct judge *j, const struct reference *reference,
+                                const struct matrices64 *g,
+                                const struct gemm_options *options, struct fault *f);
+
 /* Set the inputs of grades: the limits of an FP32 GEMM in j->comparison, and in *e the
    errors of g, whose result will be compared.  Statuses as for error_bound_fp32().  Both
    stay unchanged on failure. */
 enum bitcut_status judge_grade(struct judge *j, struct error_bound *e,
                                const struct bitcut_gemm *g,
                                const struct gemm_options *options, struct fault *f);
+
+/* The same for a judge of judge64_init(): the limits of a DGEMM, as error_bound_fp64()
+   gives them. */
+enum bitcut_status judge64_grade(struct judge *j, const struct gemm_options *options,
+                                 struct fault *f);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/accuracy/metric.h"
+#include "analysis/accuracy/metric_element.h"
 
 #include "analysis/accuracy/short_result.h"
 #include "lib/base/size.h"
@@ -11,71 +11,7 @@
 #include <assert.h>
 #include <math.h>
 
-/* --- elements --------------------------------------------------------------------- */
-
-/* Exact, because subnormals are retained under hostfp_enter(). */
 static size_t elements(const struct comparison *x) { return x->m * x->n; }
-
-/* Both NaN, or the same infinity. */
-static bool same_special(uint32_t a, uint32_t b)
-{
-    return a == b || (f32_is_nan(a) && f32_is_nan(b));
-}
-
-static double exact_at(const struct comparison *x, size_t i)
-{
-    return double_of_bits(x->reference64[i]);
-}
-
-/* Whether C, rounded to the format of D, is finite. */
-static bool is_finite_at(const struct comparison *x, size_t i)
-{
-    return f32_is_finite(x->reference32[i]) &&
-           (!result_is_short(x->format) ||
-            fabs(exact_at(x, i)) < format_overflow(x->format));
-}
-
-static double short_error(const struct comparison *x, size_t i)
-{
-    if (is_finite_at(x, i))
-        return f32_is_finite(x->d[i]) ? value_of_float(x->d[i]) - exact_at(x, i)
-                                      : (double)INFINITY;
-    return result_gap(x->format, x->d[i], exact_at(x, i)) == 0 ? 0 : (double)INFINITY;
-}
-
-/* 0 for the same special value, infinite if only one is special. */
-double metric_error(const struct comparison *x, size_t i)
-{
-    if (result_is_short(x->format)) return short_error(x, i);
-    if (!f32_is_finite(x->d[i]) || !f32_is_finite(x->reference32[i]))
-        return same_special(x->d[i], x->reference32[i]) ? 0 : (double)INFINITY;
-    return value_of_float(x->d[i]) - exact_at(x, i);
-}
-
-double metric_unrounded(const struct comparison *x, size_t i)
-{
-    if (!result_is_short(x->format)) return fabs(metric_error(x, i));
-    return x->other ? result_gap_between(x->format, x->d[i], x->reference32[i])
-                    : result_gap(x->format, x->d[i], exact_at(x, i));
-}
-
-/* The magnitude of the reference; 0 where it is not finite. */
-static double size_at(const struct comparison *x, size_t i)
-{
-    return is_finite_at(x, i) ? fabs(exact_at(x, i)) : 0;
-}
-
-static double quotient(double error, double size)
-{
-    if (error == 0 || isinf(error)) return fabs(error);
-    return size == 0 ? (double)INFINITY : fabs(error) / size;
-}
-
-static double unit_in_last_place(uint32_t x)
-{
-    const int field = (int)(x >> 23 & 0xff);
-    return double_of_bits((uint64_t)((field ? field : 1) - 150 + 1023) << 52);
-}
 
 /* --- sums and maxima over a matrix ------------------------------------------------ */
 
@@ -162,23 +98,26 @@ static double mean_of(const struct comparison *x, term_of *f, int threads)
 
 /* --- terms ------------------------------------------------------------------------ */
 
-/* Values of A and B, 0 where they are not finite; those are found in the elements. */
-static double finite_or_0(uint32_t x) { return f32_is_finite(x) ? value_of_float(x) : 0; }
-
-static double a_at(const struct comparison *x, size_t i) { return finite_or_0(x->a[i]); }
-static double b_at(const struct comparison *x, size_t i) { return finite_or_0(x->b[i]); }
-
-/* beta C */
-static double c_at(const struct comparison *x, size_t i)
+static double quotient(double error, double size)
 {
-    if (x->beta << 1 == 0) return 0;
-    return finite_or_0(x->beta) * finite_or_0(x->c[i]);
+    if (error == 0 || isinf(error)) return fabs(error);
+    return size == 0 ? (double)INFINITY : fabs(error) / size;
+}
+
+/* |alpha| (a b) of numbers that are not negative.  For binary64 the product a b may be
+   beyond the range. */
+static double alpha_times(const struct comparison *x, double a, double b)
+{
+    const double alpha = fabs(alpha_of(x));
+    int up[3];
+    if (!x->is_f64 || !isfinite(a) || !isfinite(b)) return alpha * (a * b);
+    const double product = frexp(alpha, &up[0]) * (frexp(a, &up[1]) * frexp(b, &up[2]));
+    return ldexp(product, up[0] + up[1] + up[2]);
 }
 
 double lines_at(const struct comparison *x, size_t i, size_t j)
 {
-    return fabs(finite_or_0(x->alpha)) * (x->row_norm[i] * x->col_norm[j]) +
-           fabs(c_at(x, i * x->n + j));
+    return alpha_times(x, x->row_norm[i], x->col_norm[j]) + fabs(c_at(x, i * x->n + j));
 }
 
 static double lines_of(const struct comparison *x, size_t i)
@@ -193,25 +132,8 @@ static double relative_at(const struct comparison *x, size_t i)
 
 static double symmetric_at(const struct comparison *x, size_t i)
 {
-    return quotient(metric_error(x, i), fabs(value_of_float(x->d[i])) + size_at(x, i));
-}
-
-/* The same for a short format. */
-static double short_ulps_at(const struct comparison *x, size_t i)
-{
-    if (!is_finite_at(x, i) || !f32_is_finite(x->d[i])) return metric_error(x, i);
-    const double rounded = value_of_float(result_rounded(x->format, exact_at(x, i)));
-    return (value_of_float(x->d[i]) - rounded) / format_ulp(x->format, rounded);
-}
-
-/* The signed error of element i relative to the correctly rounded result, in its ulps. */
-static double ulps_at(const struct comparison *x, size_t i)
-{
-    if (result_is_short(x->format)) return short_ulps_at(x, i);
-    if (!f32_is_finite(x->d[i]) || !f32_is_finite(x->reference32[i]))
-        return metric_error(x, i);
-    return (value_of_float(x->d[i]) - value_of_float(x->reference32[i])) /
-           unit_in_last_place(x->reference32[i]);
+    const double d = fabs(result_at(x, i)), c = size_at(x, i), error = metric_error(x, i);
+    return isinf(d + c) ? quotient(error / 2, d / 2 + c / 2) : quotient(error, d + c);
 }
 
 static double ulp_size_at(const struct comparison *x, size_t i)
@@ -238,7 +160,8 @@ static double limit_at(const struct comparison *x, size_t i)
 /* In units of u of the format of D. */
 static double in_units(const struct comparison *x, double error)
 {
-    return error * (result_is_short(x->format) ? 1 / result_unit(x->format) : 0x1p24);
+    return error *
+           (result_is_short(x->format) ? 1 / result_unit(x->format) : units_in_one(x));
 }
 
 double backward_at(const struct comparison *x, size_t i)
@@ -248,7 +171,7 @@ double backward_at(const struct comparison *x, size_t i)
 
 double unrounded_at(const struct comparison *x, size_t i)
 {
-    return quotient(metric_unrounded(x, i), x->magnitude[i]) * 0x1p24;
+    return quotient(metric_unrounded(x, i), x->magnitude[i]) * units_in_one(x);
 }
 
 static double backward_limit_at(const struct comparison *x, size_t i)
@@ -273,9 +196,9 @@ static double wrong_at(const struct comparison *x, size_t i)
 
 double grade_ratio(const struct comparison *x, size_t i)
 {
-    const double alpha = fabs(finite_or_0(x->alpha)), limit = fp32_limit_at(x, i);
-    const double products = (double)comparison_products(x),
-                 least = (alpha * products + 2) * 0x1p-150;
+    const double alpha = fabs(alpha_of(x)), limit = fp32_limit_at(x, i);
+    const double products = (double)comparison_products(x), half = alpha * products + 2;
+    const double least = x->is_f64 ? half * 0x1p-1074 / 2 : half * 0x1p-150;
     return quotient(metric_unrounded(x, i), x->magnitude[i] == 0 ? 0 : limit + least);
 }
 
@@ -339,8 +262,7 @@ static double norm_of_products(const struct comparison *x, int threads)
     if (x->extra) return frobenius(x, elements(x), magnitude_at, threads);
     const double a = frobenius(x, x->m * x->k, a_at, threads),
                  b = frobenius(x, x->k * x->n, b_at, threads);
-    return fabs(finite_or_0(x->alpha)) * (a * b) +
-           frobenius(x, elements(x), c_at, threads);
+    return alpha_times(x, a, b) + frobenius(x, elements(x), c_at, threads);
 }
 
 static double normwise_of(const struct comparison *x, term_of *error, int threads)
@@ -356,7 +278,7 @@ static double normwise(const struct comparison *x, int threads)
 
 double normwise_unrounded(const struct comparison *x)
 {
-    return normwise_of(x, metric_unrounded, 1) * 0x1p24;
+    return normwise_of(x, metric_unrounded, 1) * units_in_one(x);
 }
 
 static double most_of_limits(const struct comparison *x, term_of *f, int threads)
@@ -382,7 +304,8 @@ static double normwise_limit(const struct comparison *x, int threads)
 static double effective_bits(const struct comparison *x, int threads)
 {
     const double r = relres(x, threads);
-    return r <= 0x1p-53 ? 53 : isinf(r) ? 0 : 0 - log2(r); /* no -0 for r = 1 */
+    const int most = x->is_f64 ? 106 : 53; /* bits of the reference */
+    return r <= ldexp(1, -most) ? most : isinf(r) ? 0 : 0 - log2(r); /* no -0 for r = 1 */
 }
 
 static double wrong(const struct comparison *x, int threads)
@@ -469,82 +392,4 @@ void metrics_find(double values[METRICS], const struct comparison *x, unsigned w
 void metrics_run(double values[METRICS], const struct comparison *x)
 {
     metrics_find(values, x, ~0u, 1);
-}
-
-/* --- norms of lines --------------------------------------------------------------- */
-
-enum { LINES = 256 };
-
-/* The norms of at most LINES rows or columns of k elements, scaled so that nothing
-   overflows. */
-static void norms_find(double *norm, size_t lines, const uint32_t *x, size_t line_stride,
-                       size_t k, size_t stride)
-{
-    double most[LINES] = { 0 }, sum[LINES] = { 0 };
-    for (size_t p = 0; p < k; p++)
-        for (size_t i = 0; i < lines; i++)
-            most[i] = larger_double(most[i],
-                                    fabs(finite_or_0(x[p * stride + i * line_stride])));
-    for (size_t p = 0; p < k; p++)
-        for (size_t i = 0; i < lines; i++) {
-            const double v = finite_or_0(x[p * stride + i * line_stride]) / most[i];
-            sum[i] += v * v;
-        }
-    for (size_t i = 0; i < lines; i++)
-        norm[i] = most[i] == 0 ? 0 : most[i] * sqrt(sum[i]);
-}
-
-void line_norms(double *row, double *col, const struct comparison *x, int threads)
-{
-    const size_t rows = divide_up(x->m, LINES), columns = divide_up(x->n, LINES);
-    (void)threads;
-#pragma omp parallel for schedule(dynamic)                                               \
-    num_threads(threads_for(threads, rows + columns))
-    for (size_t part = 0; part < rows + columns; part++) {
-        const size_t first = (part < rows ? part : part - rows) * LINES;
-        const size_t count = smaller(LINES, (part < rows ? x->m : x->n) - first);
-        struct hostfp mode;
-        hostfp_enter(&mode);
-        if (part >= rows)
-            norms_find(col + first, count, x->b + first, 1, x->k, x->n);
-        for (size_t i = first; part < rows && i < first + count; i++)
-            norms_find(row + i, 1, x->a + i * x->k, 0, x->k, 1);
-        hostfp_leave(&mode);
-    }
-}
-
-/* --- distances -------------------------------------------------------------------- */
-
-uint64_t ulp_distance(uint32_t a, uint32_t b)
-{
-    if (!f32_is_finite(a) || !f32_is_finite(b))
-        return same_special(a, b) ? 0 : UINT64_MAX;
-    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
-    const int64_t d = format_along_line(f32, a) - format_along_line(f32, b);
-    return (uint64_t)(d < 0 ? -d : d);
-}
-
-/* The number of values of the format of D between it and C. */
-static uint64_t short_distance(const struct comparison *x, size_t i)
-{
-    const struct bitcut_format *const f32 = &formats[FORMAT_F32], *const to = x->format;
-    const struct bitcut_rounding *const rn = &roundings[ROUND_RN];
-    const uint32_t c = result_rounded(to, exact_at(x, i));
-    if (!f32_is_finite(x->d[i]) || !f32_is_finite(c))
-        return metric_error(x, i) == 0 ? 0 : UINT64_MAX;
-    const int64_t d = format_along_line(to, bitcut_format_convert(to, rn, f32, x->d[i])) -
-                      format_along_line(to, bitcut_format_convert(to, rn, f32, c));
-    return (uint64_t)(d < 0 ? -d : d);
-}
-
-void ulp_histogram(size_t bins[HISTOGRAM_BINS], const struct comparison *x)
-{
-    for (int i = 0; i < HISTOGRAM_BINS; i++) bins[i] = 0;
-    for (size_t i = 0; i < elements(x); i++) {
-        const uint64_t d = result_is_short(x->format)
-                               ? short_distance(x, i)
-                               : ulp_distance(x->d[i], x->reference32[i]);
-        const int bin = d ? 64 - __builtin_clzll(d) : 0;
-        bins[bin < HISTOGRAM_BINS ? bin : HISTOGRAM_BINS - 1]++;
-    }
 }

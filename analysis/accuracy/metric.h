@@ -34,6 +34,15 @@ struct comparison {
     const struct epilogue_values *extra;
     const double *product, *product_magnitude;
     const uint32_t *multiplied_a, *multiplied_b;
+
+    /* A GEMM of binary64 matrices, set by judge64_init(): if `is_f64`, these members take
+       the place of a, b, c, d, alpha and beta.  The exact values are reference64 plus
+       low64, as exact64_gemm() (lib/exact/exact64.h) computes them; low64 is 0 where
+       reference64 is not finite.  reference32, format, other, kept and extra are unset.
+     */
+    bool is_f64;
+    const double *a64, *b64, *c64, *d64, *low64;
+    double alpha64, beta64;
 };
 
 /* The number of products of an output. */
@@ -68,10 +77,16 @@ enum { METRIC_PARTS_MAX = 32 };
    which D or the FP32 reference is NaN or infinite, unless both are NaN or the same
    infinity; those count as equal.  A wrong element makes every error metric infinite, and
    effective_bits and grade 0.  Special values of A, B, C, alpha and beta count as 0 in
-   norms. effective_bits uses log2() of the C library.  u is the unit roundoff of the
+   norms.  effective_bits uses log2() of the C library.  u is the unit roundoff of the
    format of D, 2^-24 for f32 (analysis/accuracy/short_result.h); ulp(x) is the distance
    between values of that format at x, at least its smallest subnormal number, 2^-149 for
    f32.
+
+   Of a binary64 GEMM, u is 2^-53, ulps are those of binary64, `wrong` counts by D and the
+   binary64 reference, effective_bits is at most 106, and limits come from
+   error_bound_fp64().  Errors are relative to sizes in binary64: a size beyond its range
+   is infinite and makes a relative error 0.  A difference beyond the range counts as the
+   largest number.
 
    A D of a short format is compared with the exact result.  RN(C) is C rounded to
    binary64 and then to the format.  Where C is beyond the range of the format, D is right
@@ -129,7 +144,8 @@ double metric_error(const struct comparison *x, size_t i);
 double metric_unrounded(const struct comparison *x, size_t i);
 
 /* The same relative to |A||B|, and for all elements in norms; in u = 2^-24 for every
-   format.  The caller is under hostfp_enter(). */
+   format that FP32 GEMMs have, and in u = 2^-53 for binary64.  The caller is under
+   hostfp_enter(). */
 double unrounded_at(const struct comparison *x, size_t i);
 double normwise_unrounded(const struct comparison *x);
 

@@ -3,6 +3,7 @@
 #include "analysis/cli/budget_command.h"
 #include "analysis/cli/device_gemm.h"
 #include "analysis/cli/device_option.h"
+#include "analysis/cli/fp64_command.h"
 #include "analysis/cli/integer_command.h"
 #include "analysis/cli/library_option.h"
 #include "analysis/cli/operands.h"
@@ -20,17 +21,20 @@ struct gemm_command_options {
     struct operand_options operands;
     struct budget_options budget;
     struct library_options library;
+    struct fp64_options fp64;
     const char *device, *kernel, *save_a, *save_b, *reference;
     bool verbose;
 };
 
 static const struct gemm_command_options defaults = { .setup = SETUP_BATCH_DEFAULTS,
                                                       .operands = OPERAND_DEFAULTS,
+                                                      .fp64 = FP64_DEFAULTS,
                                                       .reference = "exact" };
 
 static const struct option_row options[] = {
     SETUP_OPTIONS(gemm_command),
     LIBRARY_OPTIONS(gemm_command),
+    FP64_OPTIONS(gemm_command),
     DEVICE_OPTION(gemm_command, "emulator"),
     { "kernel", "kernel (bitcut list kernels; default: chosen for the device)",
       OPTION(gemm_command, kernel, TEXT, "K") },
@@ -348,6 +352,14 @@ static int run(struct context *x)
         !table_find(TABLE(references), o->reference))
         return fail_unknown("--reference", o->reference, TABLE(references));
     int status = check_outputs(x);
+    if (status == EXIT_GOOD && o->fp64.scheme)
+        return fp64_gemm(x, &(struct fp64_request){ .fp64 = &o->fp64,
+                                                    .setup = &o->setup,
+                                                    .operands = &o->operands,
+                                                    .save_a = o->save_a,
+                                                    .save_b = o->save_b,
+                                                    .reference = o->reference });
+    if (status == EXIT_GOOD) status = fp64_check(&o->fp64);
     if (status == EXIT_GOOD) status = library_check(&o->library, x);
     if (status == EXIT_GOOD)
         status = o->library.name ? make_by_library(&p, &s, x) : make(&s, &g, x);

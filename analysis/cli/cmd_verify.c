@@ -5,6 +5,7 @@
 #include "analysis/cli/code_command.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/explain_text.h"
+#include "analysis/cli/fp64_command.h"
 #include "analysis/cli/integer_command.h"
 #include "analysis/cli/library_option.h"
 #include "analysis/cli/operands.h"
@@ -23,6 +24,7 @@ struct verify_options {
     struct operand_options operands;
     struct budget_options budget;
     struct library_options library;
+    struct fp64_options fp64;
     const char *d, *kernel, *device;
     size_t samples, seconds;
     bool verbose;
@@ -31,6 +33,7 @@ struct verify_options {
 static const struct verify_options defaults = {
     .setup = SETUP_BATCH_DEFAULTS,
     .operands = { .m = SIZE_MAX, .n = SIZE_MAX, .k = SIZE_MAX },
+    .fp64 = FP64_DEFAULTS,
     .seconds = SIZE_MAX
 };
 
@@ -47,6 +50,7 @@ static size_t seconds_run(const struct verify_options *o)
 static const struct option_row options[] = {
     SETUP_OPTIONS(verify),
     LIBRARY_OPTIONS(verify),
+    FP64_OPTIONS(verify),
     EPILOGUE_OPTIONS(verify),
     ZERO_OPTIONS(verify),
     { "d", "the result to check", OPTION(verify, d, TEXT, "FILE") },
@@ -416,6 +420,12 @@ static int run(struct context *x)
                          : strcmp(o->kernel, "split") ? OF_KERNELS
                                                       : OF_SPLIT;
     int status = check_use(x, uses, use);
+    if (status == EXIT_GOOD) status = fp64_check(&o->fp64);
+    if (status == EXIT_GOOD && o->fp64.scheme) {
+        x->emitter.verbose = o->verbose;
+        return fp64_verify(
+            x, &(struct fp64_request){ .fp64 = &o->fp64, .setup = &o->setup, .d = o->d });
+    }
     if (status == EXIT_GOOD) status = library_check(&o->library, x);
     if (status != EXIT_GOOD) return status;
     x->emitter.columns = use == OF_SPLIT ? split_columns : kernel_columns;

@@ -547,6 +547,31 @@ static enum bitcut_status run(const struct fp64_job *job, shifts_function *shift
     return status;
 }
 
+enum bitcut_status fp64_shifts(int *row, int *col, double *limit,
+                               const struct fp64_job *job, struct fault *f)
+{
+    const bool fast = job->scheme->run == fp64_run_residues_fast;
+    struct residues a = { .shift = row }, b = { .shift = col };
+    struct fp64_job own = *job;
+    struct constants c;
+    struct hostfp saved;
+    a.digit = memory_allocate(job->m * job->k, sizeof *a.digit);
+    b.digit = memory_allocate(job->n * job->k, sizeof *b.digit);
+    own.d = memory_allocate(job->m * job->n, sizeof *own.d);
+    enum bitcut_status status = BITCUT_NO_MEMORY;
+    hostfp_enter(&saved);
+    constants_make(&c, job->parts);
+    if (a.digit && b.digit && own.d)
+        status = (fast ? shifts_fast : shifts_accurate)(&a, &b, &own, &c, f);
+    else fault_set(f, status, "not enough memory for the scales of lines");
+    *limit = -c.minus_high * (0.5 - 0x1p-30);
+    hostfp_leave(&saved);
+    free(a.digit);
+    free(b.digit);
+    free(own.d);
+    return status;
+}
+
 enum bitcut_status fp64_run_residues(const struct fp64_job *job, struct fault *f)
 {
     return run(job, shifts_accurate, f);

@@ -46,6 +46,23 @@ enum bitcut_status fp64_run_slices(const struct fp64_job *job, struct fault *f);
 enum bitcut_status fp64_run_residues(const struct fp64_job *job, struct fault *f);
 enum bitcut_status fp64_run_residues_fast(const struct fp64_job *job, struct fault *f);
 
+/* The width of the digits of A and of B in a scheme by slices.  BITCUT_BAD_ARGUMENT: sums
+   of k products do not fit. */
+enum bitcut_status fp64_widths(int width[2], const struct fp64_job *job, struct fault *f);
+
+/* The number of products that are added before one addition in FP64. */
+size_t fp64_group(const struct fp64_job *job, const int width[2]);
+
+/* Whether all sums of products of digits are exact on the unit: they are integers that
+   its accumulator represents, and no bit of them is cut. */
+bool fp64_sums_are_exact(const struct fp64_job *job, const int width[2]);
+
+/* The exponents of the powers of two by which a scheme by residues multiplies the rows of
+   A and the columns of B, and the integer range of a product: all of them are in [-limit,
+   limit].  Products of gemmul8-fast may exceed it. */
+enum bitcut_status fp64_shifts(int *row, int *col, double *limit,
+                               const struct fp64_job *job, struct fault *f);
+
 /* Multiply parts on the unit: m rows of A by n columns of B, k integers each, which the
    format of the parts represents.  `to` has the sums as the unit gives them.  Sums of
    integer units are exact modulo 2^32. */

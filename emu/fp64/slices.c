@@ -3,6 +3,8 @@
    to the number of slices plus 1, in the order of i + j and then of i. */
 #include "emu/fp64/scheme.h"
 
+#include "emu/fast/fast_integer.h"
+#include "emu/summation.h"
 #include "lib/base/threads.h"
 #include "lib/number/hostfp.h"
 
@@ -78,28 +80,43 @@ static enum bitcut_status add_level(const struct run *r, int level, struct fault
     return status;
 }
 
-/* The number of products of one weight whose sum fits the accumulator. */
-static size_t most_of(const struct fp64_job *job, const int width[2])
+size_t fp64_group(const struct fp64_job *job, const int width[2])
 {
     const int left = sum_bits(job->unit) - width[0] - width[1] - ceil_log2(job->k);
     return job->scheme->groups && left > 0 ? (size_t)1 << left : 1;
 }
 
+bool fp64_sums_are_exact(const struct fp64_job *job, const int width[2])
+{
+    const struct bitcut_unit *const u = job->unit;
+    const bool cuts = u->summation->reads & READS_FRACTION;
+    const int bits = width[0] + width[1] + ceil_log2(job->k);
+    return format_is_integer(u->c) ? fast_integer_sums(u)
+                                   : bits <= sum_bits(u) && (!cuts || !u->fraction ||
+                                                             u->fraction >= bits - 1);
+}
+
+enum bitcut_status fp64_widths(int width[2], const struct fp64_job *job, struct fault *f)
+{
+    job->scheme->cut->widths(width, job->k, digit_bits(job->scheme->part),
+                             sum_bits(job->unit));
+    if (width[0] >= 1 && width[1] >= 1) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "k = %zu is too large for slices of %s whose sums are %s", job->k,
+                     job->scheme->part->name, job->unit->c->name);
+}
+
 static enum bitcut_status make(struct run *r, const struct fp64_job *job, struct fault *f)
 {
     int width[2];
-    job->scheme->cut->widths(width, job->k, digit_bits(job->scheme->part),
-                             sum_bits(job->unit));
-    if (width[0] < 1 || width[1] < 1)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "k = %zu is too large for slices of %s whose sums are %s",
-                         job->k, job->scheme->part->name, job->unit->c->name);
+    enum bitcut_status status = fp64_widths(width, job, f);
+    if (status != BITCUT_OK) return status;
     r->job = job;
-    r->most = most_of(job, width);
+    r->most = fp64_group(job, width);
     const int threads = job->options->threads;
     const size_t count = job->m * job->n;
-    enum bitcut_status status = slices_make(&r->a, job->scheme->cut, job->parts, width[0],
-                                            job->a, job->m, job->k, threads);
+    status = slices_make(&r->a, job->scheme->cut, job->parts, width[0], job->a, job->m,
+                         job->k, threads);
     if (status == BITCUT_OK)
         status = slices_make(&r->b, job->scheme->cut, job->parts, width[1], job->b,
                              job->n, job->k, threads);

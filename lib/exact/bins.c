@@ -3,6 +3,8 @@
 
 #include "lib/base/size.h"
 
+#include <string.h>
+
 enum {
     PARTS_WEIGHT = -150, /* of a significand: 2^(field + PARTS_WEIGHT)              */
     BIN_WEIGHT = 2 * PARTS_WEIGHT, /* bin i counts units of 2^(i + BIN_WEIGHT)      */
@@ -57,7 +59,7 @@ static void bins_flush(struct bins *x, struct parts factor)
 bool bins_dot(struct bins *x, uint32_t factor, size_t k, const uint32_t *a,
               const uint32_t *b)
 {
-    *x = (struct bins){ 0 };
+    memset(x->bin, 0, sizeof x->bin);
     wide_clear(&x->total, SUM_LOWEST, SUM_HIGHEST);
     for (size_t from = 0; from < k; from += BIN_ADDS) {
         const size_t n = smaller(BIN_ADDS, k - from);

@@ -30,12 +30,24 @@ struct dgemm_operands {
 typedef void dgemm_micro(struct dgemm_sums *sums, size_t at, const uint8_t *wanted,
                          size_t depth, const double *a, const double *b);
 
+/* The sums of a tile of binary64 products. */
+struct dgemm_sums64 {
+    double high[TILE], middle[TILE], low[TILE], size[TILE], magnitude[TILE];
+};
+
+/* The same for binary64.  `a` holds no magnitudes. */
+typedef void dgemm_micro64(struct dgemm_sums64 *sums, size_t at, size_t depth,
+                           const double *a, const double *b);
+
+enum { DGEMM_COLS_MAX = 16 }; /* of a micro-tile */
+
 /* A row of the kernel table: an instruction set. */
 struct dgemm_kernel {
     const char *name, *what;
     bool (*supported)(void); /* whether this processor supports it */
     int rows, cols;          /* size of a micro-tile; divides the size of every tile */
     dgemm_micro *sum, *plain_sum, *dot2;
+    dgemm_micro64 *dot3;
 };
 
 /* Fastest first.  The last row runs everywhere.  Ended by a row whose name is NULL. */
@@ -72,5 +84,34 @@ void dgemm_sum(struct dgemm *d, const struct dgemm_kernel *kernel,
    product, which is 0.  Call under hostfp_enter(). */
 void dgemm_dot2(struct dgemm *d, const struct dgemm_kernel *kernel,
                 const struct dgemm_operands *x, const uint8_t *wanted);
+
+/* One tile of A B for binary64 matrices whose rows and columns are multiplied by powers
+   of two first: row i of A by 2^row_shift[i], column j of B by 2^col_shift[j]. */
+struct dgemm_operands64 {
+    size_t rows, cols, k;
+    const double *a, *b;
+    size_t lda, ldb;
+    const int *row_shift, *col_shift;
+};
+
+/* As struct dgemm. */
+struct dgemm64 {
+    _Alignas(DGEMM_ALIGNMENT) struct dgemm_sums64 sums;
+    _Alignas(DGEMM_ALIGNMENT) double a[TILE_ROWS * TILE_DEPTH];
+    _Alignas(DGEMM_ALIGNMENT) double b[TILE_COLS * TILE_DEPTH];
+};
+
+/* Compensated sums of the products in three parts (Ogita, Rump, Oishi 2005, after
+   Algorithm 5.10, DotK with K = 3, in one pass).  The exact sum is high + middle + the
+   exact sum of the terms of `low`, of which there are two for each product.  `low` is
+   their sum and `size` is the sum of their magnitudes; both are added in binary64 with at
+   most k + 1 roundings of each term.  `magnitude` is the sum of the rounded products'
+   magnitudes, k ascending.  All kernels give the same bits.
+
+   This holds for element (i, j) if the multiplied operands of its row and its column are
+   exact and finite, below 2^450, and its products are multiples of 2^-1074; other
+   elements are undefined.  Call under hostfp_enter(). */
+void dgemm_dot3(struct dgemm64 *d, const struct dgemm_kernel *kernel,
+                const struct dgemm_operands64 *x);
 
 #endif

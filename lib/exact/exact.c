@@ -3,6 +3,7 @@
 
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
+#include "lib/exact/exact64_tile.h"
 #include "lib/exact/exact_tile.h"
 #include "lib/exact/lines.h"
 #include "lib/number/fma.h"
@@ -13,10 +14,13 @@
 #include <string.h>
 
 const struct exact_layer exact_layers[] = {
-    [LAYER_DOUBLE] = { "double", "a sum in binary64 and its error bound", layer_double },
-    [LAYER_DOT2] = { "dot2", "a compensated sum and its error bound", layer_dot2 },
-    [LAYER_BINS] = { "bins", "an exact integer for each exponent", layer_bins },
-    [LAYER_MPFR] = { "mpfr", "mpfr_sum of exact products", layer_mpfr },
+    [LAYER_DOUBLE] = { "double", "a sum in binary64 and its error bound", layer_double,
+                       NULL },
+    [LAYER_DOT2] = { "dot2", "a compensated sum and its error bound", layer_dot2,
+                     layer64_dot2 },
+    [LAYER_BINS] = { "bins", "an exact integer for each exponent", layer_bins,
+                     layer64_bins },
+    [LAYER_MPFR] = { "mpfr", "mpfr_sum of exact products", layer_mpfr, layer64_mpfr },
     { 0 }
 };
 
@@ -70,46 +74,20 @@ static void tile_give_up(struct exact_tile *t)
             }
 }
 
-static void tile_run(const struct exact_job *job, struct exact_worker *w, size_t row,
-                     size_t col)
+static void tile_run(const void *of, size_t worker, const struct grid_tile *at)
 {
+    const struct exact_job *job = of;
     struct exact_tile t = { .job = job,
-                            .worker = w,
-                            .row = row,
-                            .col = col,
-                            .rows = smaller(job->tile_rows, job->first + job->rows - row),
-                            .cols = smaller(job->tile_cols, job->n - col) };
+                            .worker = &job->worker[worker],
+                            .row = at->row,
+                            .col = at->col,
+                            .rows = at->rows,
+                            .cols = at->cols };
     tile_mark(&t);
     tile_sum(&t);
     for (t.layer = 0; t.layer < LAYERS; t.layer++)
         if (t.left && uses(job, t.layer)) exact_layers[t.layer].settle(&t);
     if (t.left) tile_give_up(&t);
-}
-
-static size_t tiles_across(const struct exact_job *job)
-{
-    return divide_up(job->n, job->tile_cols);
-}
-
-/* The number of tiles in `rows` rows that begin at the first row of a tile. */
-static size_t tiles_count(const struct exact_job *job, size_t rows)
-{
-    return divide_up(rows, job->tile_rows) * tiles_across(job);
-}
-
-/* Choose the largest tiles that still give each of several threads a few tiles, and at
-   most as many threads as tiles. */
-static void tiles_choose(struct exact_job *job, size_t threads)
-{
-    job->tile_rows = TILE_ROWS;
-    job->tile_cols = TILE_COLS;
-    const size_t enough = threads > 1 ? 4 * threads : 1;
-    while (tiles_count(job, job->m) < enough && job->tile_rows > TILE_ROWS / 8) {
-        if (job->tile_cols > job->tile_rows) job->tile_cols /= 2;
-        else job->tile_rows /= 2;
-    }
-    job->workers = smaller(threads, tiles_count(job, job->m));
-    if (job->workers == 0) job->workers = 1;
 }
 
 /* --- lines -------------------------------------------------------------------------- */
@@ -129,8 +107,9 @@ static struct lines cols_of(const struct exact_job *job, size_t first, size_t co
 
 /* Fill in the known facts about at most LINES_MAX rows and columns from the first one
    on. */
-static void rows_fill(const struct exact_job *job, size_t first)
+static void rows_fill(const void *of, size_t first)
 {
+    const struct exact_job *job = of;
     const size_t end = smaller(first + LINES_MAX, job->m);
     for (size_t i = first; i < end; i += NORM_ROWS) {
         const struct lines rows = rows_of(job, i, smaller(NORM_ROWS, end - i));
@@ -139,68 +118,29 @@ static void rows_fill(const struct exact_job *job, size_t first)
     }
 }
 
-static void cols_fill(const struct exact_job *job, size_t first)
+static void cols_fill(const void *of, size_t first)
 {
+    const struct exact_job *job = of;
     const struct lines cols = cols_of(job, first, smaller(LINES_MAX, job->n - first));
     lines_units(job->col_unit + first, &cols);
     if (sums_bare(job)) lines_norms(job->col_norm + first, &cols);
 }
 
-/* Call fill() for every LINES_MAX of `count` lines, in a known floating-point mode. */
-static void lines_fill(const struct exact_job *job, size_t count,
-                       void (*fill)(const struct exact_job *job, size_t first))
-{
-    const bool worth = job->k * (job->m + job->n) > 1 << 16;
-    const int threads = worth ? (int)job->workers : 1;
-    (void)threads;
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (size_t i = 0; i < count; i += LINES_MAX) {
-        struct hostfp found;
-        hostfp_enter(&found);
-        fill(job, i);
-        hostfp_leave(&found);
-    }
-}
-
-/* --- threads ------------------------------------------------------------------------ */
-
-/* Settle every tile of the current rows whose number leaves the remainder `first`. */
-static void worker_run(const struct exact_job *job, size_t first)
-{
-    struct hostfp found;
-    hostfp_enter(&found);
-    const size_t across = tiles_across(job), all = tiles_count(job, job->m);
-    const size_t before = tiles_count(job, job->first);
-    const size_t tiles = tiles_count(job, job->rows);
-    for (size_t i = first; i < tiles; i += job->workers) {
-        if (progress_stopped(job->progress)) break;
-        tile_run(job, &job->worker[first], job->first + i / across * job->tile_rows,
-                 i % across * job->tile_cols);
-        if (first == 0)
-            progress_report(job->progress, before + smaller(i + job->workers, tiles),
-                            all);
-    }
-    hostfp_leave(&found);
-}
-
-static void rows_run(const struct exact_job *job)
-{
-#pragma omp parallel for schedule(static, 1) num_threads((int)job->workers)
-    for (size_t i = 0; i < job->workers; i++) worker_run(job, i);
-}
+/* --- panels ------------------------------------------------------------------------- */
 
 /* Work panel after panel.  Without sums from elsewhere, all rows form one panel. */
 static enum bitcut_status job_run(struct exact_job *job, struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
+    struct grid *const g = &job->grid;
     const size_t each = job->sums ? job->panel_rows : job->m;
-    lines_fill(job, job->m, rows_fill);
-    lines_fill(job, job->n, cols_fill);
-    for (; status == BITCUT_OK && job->first < job->m; job->first += job->rows) {
-        job->rows = smaller(each, job->m - job->first);
+    grid_fill_lines(g, job->m, job->k, rows_fill, job);
+    grid_fill_lines(g, job->n, job->k, cols_fill, job);
+    for (; status == BITCUT_OK && g->first < job->m; g->first += g->rows) {
+        g->rows = smaller(each, job->m - g->first);
         if (progress_stopped(job->progress)) break;
         if (job->sums) status = panel_compute(job, f);
-        if (status == BITCUT_OK) rows_run(job);
+        if (status == BITCUT_OK) grid_run(g, tile_run, job);
     }
     return status;
 }
@@ -216,8 +156,8 @@ static void memory_free(struct exact_job *job)
 /* False if there is not enough memory. */
 static bool job_init(struct exact_job *job)
 {
-    job->worker = aligned_alloc(DGEMM_ALIGNMENT, job->workers * sizeof *job->worker);
-    job->columns = memory_allocate(job->k, job->workers * sizeof *job->columns);
+    job->worker = aligned_alloc(DGEMM_ALIGNMENT, job->grid.workers * sizeof *job->worker);
+    job->columns = memory_allocate(job->k, job->grid.workers * sizeof *job->columns);
     job->row_unit = memory_allocate(job->m + job->n, 2 * sizeof *job->row_unit);
     const bool panels = !job->sums || panel_init(job);
     if (!job->worker || !job->columns || !job->row_unit || !panels) {
@@ -227,7 +167,7 @@ static bool job_init(struct exact_job *job)
     job->col_unit = job->row_unit + job->m;
     job->row_norm = job->col_unit + job->n;
     job->col_norm = job->row_norm + job->m;
-    for (size_t i = 0; i < job->workers; i++) {
+    for (size_t i = 0; i < job->grid.workers; i++) {
         job->worker[i].column = job->columns + i * job->k;
         job->worker[i].counts = (struct exact_counts){ 0 };
         if (uses(job, LAYER_MPFR)) oracle_init(&job->worker[i].oracle);
@@ -237,7 +177,7 @@ static bool job_init(struct exact_job *job)
 
 static void job_clear(struct exact_job *job)
 {
-    for (size_t i = 0; uses(job, LAYER_MPFR) && i < job->workers; i++)
+    for (size_t i = 0; uses(job, LAYER_MPFR) && i < job->grid.workers; i++)
         oracle_clear(&job->worker[i].oracle);
     memory_free(job);
 }
@@ -245,7 +185,7 @@ static void job_clear(struct exact_job *job)
 static struct exact_counts job_counts(const struct exact_job *job)
 {
     struct exact_counts sum = { 0 };
-    for (size_t i = 0; i < job->workers; i++)
+    for (size_t i = 0; i < job->grid.workers; i++)
         for (int target = 0; target < EXACT_TARGETS; target++) {
             const struct exact_counts *x = &job->worker[i].counts;
             sum.unsettled[target] += x->unsettled[target];
@@ -256,8 +196,6 @@ static struct exact_counts job_counts(const struct exact_job *job)
 }
 
 /* --- the whole ---------------------------------------------------------------------- */
-
-enum { ALL_BUT_MPFR = 1 << LAYER_DOUBLE | 1 << LAYER_DOT2 | 1 << LAYER_BINS };
 
 static const struct exact_options defaults;
 
@@ -283,7 +221,7 @@ enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
                              .k = k,
                              .a = a,
                              .b = b,
-                             .layers = o->layers ? o->layers : ALL_BUT_MPFR,
+                             .layers = o->layers ? o->layers : LAYERS_DEFAULT,
                              .kernel = o->kernel ? o->kernel : dgemm_best(),
                              .progress = o->progress,
                              .update = update_of(o) };
@@ -293,10 +231,11 @@ enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
     }
     const bool serial = uses(&job, LAYER_MPFR) && !mpfr_buildopt_tls_p();
     if (uses(&job, LAYER_DOT2)) job.sums = exact_sums_for(o->sums, m, n, k);
-    tiles_choose(&job, serial ? 1 : (size_t)threads_for(o->threads, SIZE_MAX));
+    job.grid = (struct grid){ .m = m, .n = n, .progress = o->progress };
+    grid_choose(&job.grid, serial ? 1 : (size_t)threads_for(o->threads, SIZE_MAX));
     if (!job_init(&job))
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for %zu threads",
-                         job.workers);
+                         job.grid.workers);
     const enum bitcut_status status = job_run(&job, f);
     if (status == BITCUT_OK && counts) *counts = job_counts(&job);
     job_clear(&job);

@@ -13,16 +13,22 @@
 #include "lib/exact/exact_sums.h"
 
 struct exact_tile;
+struct exact64_tile;
 
 /* A row of the layer table. */
 struct exact_layer {
     const char *name, *what;
     void (*settle)(struct exact_tile *tile); /* settle the elements of a tile that the
                                                 layer can settle                   */
+    void (*settle64)(struct exact64_tile *tile); /* the same for binary64 operands
+                                                    (lib/exact/exact64.h); NULL: none */
 };
 
 /* The rows, by position: `exact_layers[LAYER_DOT2]`. */
 enum { LAYER_DOUBLE, LAYER_DOT2, LAYER_BINS, LAYER_MPFR, LAYERS };
+
+/* The layers of options whose `layers` is 0. */
+enum { LAYERS_DEFAULT = 1 << LAYER_DOUBLE | 1 << LAYER_DOT2 | 1 << LAYER_BINS };
 
 extern const struct exact_layer exact_layers[]; /* ended by a row whose name is NULL */
 

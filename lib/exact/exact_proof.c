@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The layers that settle an element if a sum in binary64, together with a bound on its
    error, proves how the exact sum is rounded. */
+#include "lib/exact/error_bound.h"
 #include "lib/exact/exact_tile.h"
 #include "lib/number/fma.h"
 #include "lib/number/hostfp.h"
@@ -18,24 +19,6 @@ static uint64_t (*const rounded[EXACT_TARGETS])(double x, double y) = {
 };
 
 /* --- proofs in binary64 ------------------------------------------------------------- */
-
-/* A bound on the difference between the sum of k terms in binary64 and the exact sum,
-   with room for one more rounding of that sum.  `size` is the sum, in binary64, of the
-   magnitudes of the terms, or at least their exact sum.  `unit` is a power of two that
-   divides the terms.
-
-   Nothing is rounded while the size is below 2^53 units.  Otherwise, with v = 2^-52, an
-   addition has an error of at most v times its result, in whichever direction it rounds,
-   so |sum - exact sum| <= ((1 + v)^(k-1) - 1) (exact size), and exact size <= size / (1 -
-   v)^(k-1) (after Higham 2002).  For g = k v <= 1/16 the first expression is below (k -
-   1) v (1 + 4 g) size, and |sum| is below (1 + 5 g) size.  The bound uses 1 + 8 g; the
-   difference covers the roundings of this expression, because k > 1: one term is below
-   2^48 units.  Rump 2012 needs half of this bound, but also rounding to nearest. */
-static double error_bound(size_t k, double size, double unit)
-{
-    const double g = (double)k * 0x1p-52;
-    return size < 0x1p53 * unit ? 0 : g * (1 + 8 * g) * size;
-}
 
 /* The sums of (i, j), and the known facts about them. */
 struct proof {

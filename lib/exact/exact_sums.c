@@ -11,9 +11,9 @@ enum { SUMS = 3 };
 bool panel_init(struct exact_job *job)
 {
     const size_t most = job->sums->bytes / (SUMS * sizeof *job->high) / job->n;
-    const size_t tiles = most / job->tile_rows;
+    const size_t tiles = most / job->grid.tile_rows;
     job->panel_rows =
-        smaller(tiles ? tiles : 1, divide_up(job->m, job->tile_rows)) * job->tile_rows;
+        smaller(tiles ? tiles : 1, divide_up(job->m, job->grid.tile_rows)) * job->grid.tile_rows;
     size_t count;
     if (!size_multiply(&count, job->panel_rows, job->n)) return false;
     job->high = memory_allocate(count, SUMS * sizeof *job->high);
@@ -40,8 +40,8 @@ enum bitcut_status panel_compute(const struct exact_job *job, struct fault *f)
     const struct exact_sums_to to = { .high = settles ? job->high : NULL,
                                       .low = settles ? job->low : NULL,
                                       .size = job->size };
-    return job->sums->compute(&to, job->rows, job->n, job->k,
-                              job->a + job->first * job->k, job->b, job->sums->context,
+    return job->sums->compute(&to, job->grid.rows, job->n, job->k,
+                              job->a + job->grid.first * job->k, job->b, job->sums->context,
                               f);
 }
 
@@ -50,7 +50,7 @@ void panel_take(struct exact_tile *t)
     const struct exact_job *const job = t->job;
     struct dgemm_sums *const sums = &t->worker->dgemm.sums;
     for (size_t i = 0; i < t->rows; i++) {
-        const size_t from = (t->row - job->first + i) * job->n + t->col;
+        const size_t from = (t->row - job->grid.first + i) * job->n + t->col;
         const size_t to = i * TILE_COLS, bytes = t->cols * sizeof *job->high;
         memcpy(sums->high + to, job->high + from, bytes);
         memcpy(sums->low + to, job->low + from, bytes);

@@ -5,6 +5,7 @@
 
 #include "lib/exact/bins.h"
 #include "lib/exact/exact.h"
+#include "lib/exact/grid.h"
 #include "lib/exact/oracle.h"
 #include "lib/number/bits.h"
 #include "lib/number/format.h"
@@ -30,14 +31,12 @@ struct exact_job {
     const struct dgemm_kernel *kernel;
     const struct progress *progress;
     const struct exact_update *update; /* or NULL */
-    size_t tile_rows, tile_cols;
-    size_t first, rows; /* current rows: all rows, or the rows of a panel */
+    struct grid grid; /* its current rows are all rows, or the rows of a panel */
 
     const struct exact_sums *sums; /* or NULL */
     size_t panel_rows;             /* a multiple of tile_rows */
     double *high, *low, *size;     /* [panel_rows][n]: sums made elsewhere */
 
-    size_t workers;
     struct exact_worker *worker; /* [workers]                                           */
     uint32_t *columns;           /* [workers][k]                                        */
     double *row_unit, *col_unit; /* [m] and [n]: power of two that divides each line    */

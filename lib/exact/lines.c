@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/exact/lines.h"
 
+#include "lib/base/size.h"
 #include "lib/number/bits.h"
 #include "lib/number/hostfp.h"
 
@@ -42,4 +43,27 @@ void lines_norms(double *norm, const struct lines *l)
         }
     for (size_t i = 0; i < l->count; i++)
         norm[i] = sqrt(sum[i]) * (1 + (double)(l->k + 4) * 0x1p-52);
+}
+
+/* Take one more number into a range. */
+static void range_add(struct line_range *r, double x)
+{
+    const uint64_t bits = bits_of_double(x), fraction = bits & ((1ull << 52) - 1);
+    const int field = (int)(bits >> 52 & 0x7ff), base = field + !field - 1075;
+    const uint64_t significand = fraction | (uint64_t)(field != 0) << 52;
+    if (significand == 0) return;
+    r->special |= field == 0x7ff;
+    r->top = larger_int(r->top, base + highest_bit(significand) + 1);
+    r->bottom = smaller_int(r->bottom, base + __builtin_ctzll(significand));
+}
+
+void lines_ranges(struct line_range *range, const struct lines64 *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        range[i] = (struct line_range){ .top = INT_MIN, .bottom = INT_MAX };
+    for (size_t p = 0; p < l->k; p++)
+        for (size_t i = 0; i < l->count; i++)
+            range_add(&range[i], l->at[p * l->stride + i * l->step]);
+    for (size_t i = 0; i < l->count; i++)
+        if (range[i].top == INT_MIN) range[i].top = range[i].bottom = 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Properties of rows and columns of FP32 encodings, found before they are multiplied. */
+/* Properties of rows and columns, found before they are multiplied. */
 #ifndef BITCUT_LIB_EXACT_LINES_H
 #define BITCUT_LIB_EXACT_LINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,5 +29,21 @@ void lines_units(double *unit, const struct lines *lines);
 
    The result is infinite or NaN if an element is.  Call under hostfp_enter(). */
 void lines_norms(double *norm, const struct lines *lines);
+
+/* The same of binary64 numbers. */
+struct lines64 {
+    const double *at;
+    size_t count, step, k, stride;
+};
+
+/* The numbers of a line are multiples of 2^bottom, and their magnitudes are below 2^top;
+   both exponents are as close as possible.  Both are 0 if all numbers are zeros.  If
+   `special`, the line has a NaN or an infinity, and they have no meaning. */
+struct line_range {
+    int top, bottom;
+    bool special;
+};
+
+void lines_ranges(struct line_range *range, const struct lines64 *lines);
 
 #endif

@@ -7,8 +7,9 @@
 
 __extension__ typedef unsigned __int128 bitcut_uint128;
 
-/* Enough for any sum of binary64 products: 2^-2148 to 2^2048 and 63 bits of carries. */
-enum { WIDE_LIMBS = 68 };
+/* Enough for any sum of products of three binary64 values: 2^-3222 to 2^3072 and 63 bits
+   of carries. */
+enum { WIDE_LIMBS = 100 };
 
 /* A two's complement integer of `limbs` 64-bit limbs, lowest first, times 2^exponent. */
 struct wide {

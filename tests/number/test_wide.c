@@ -187,7 +187,7 @@ END_TEST
 START_TEST(capacity)
 {
     const bitcut_uint128 most = ((bitcut_uint128)1 << 63) - 1;
-    for (int highest = 0; highest <= 4196; highest++)
+    for (int highest = 0; highest <= 6293; highest++)
         for (int negative = 0; negative < 2; negative++) {
             struct wide w;
             mpz_t sum;

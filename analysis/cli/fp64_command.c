@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/cli/fp64_command.h"
+
+#include "analysis/fp64/fp64_answer.h"
+#include "lib/base/clock.h"
+#include "lib/input/matrix_file.h"
+#include "lib/io/json_record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The GEMM, with its matrices. */
+struct fp64_setup {
+    const struct fp64_request *r;
+    struct bitcut_gemm gemm;
+    int parts;
+    struct encoded_matrix a, b, c, d;
+    const char *input_a, *input_b;
+    bool drawn, is_batch;
+};
+
+static void clear(struct fp64_setup *s)
+{
+    encoded_clear(&s->a);
+    encoded_clear(&s->b);
+    encoded_clear(&s->c);
+    encoded_clear(&s->d);
+}
+
+int fp64_check(const struct fp64_options *o)
+{
+    if (o->scheme || o->parts == SETUP_UNSET) return EXIT_GOOD;
+    return complain("--parts", "requires --scheme");
+}
+
+/* Complain about the first given option that FP64 GEMMs do not have. */
+static int check_options(const struct context *x)
+{
+    static const char *const taken[] = {
+        "scheme",  "parts",   "unit",    "a",        "b",        "c",         "d",
+        "alpha",   "beta",    "format",  "format-a", "format-b", "format-c",  "shape-a",
+        "shape-b", "shape-c", "shape-d", "m",        "n",        "k",         "input-a",
+        "input-b", "pair",    "index",   "save-a",   "save-b",   "reference", "verbose",
+        "json",    "threads", "seed",    "o",        NULL
+    };
+    for (size_t i = 0; x->options[i].name; i++) {
+        const char *const *name = taken;
+        while (*name && strcmp(*name, x->options[i].name)) name++;
+        if (!x->given[i] || *name) continue;
+        struct fault f;
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "belongs to FP32 GEMMs; it cannot be combined with --scheme");
+        char option[80];
+        snprintf(option, sizeof option, "--%s", x->options[i].name);
+        return fail(option, &f);
+    }
+    return EXIT_GOOD;
+}
+
+static int choose(struct fp64_setup *s)
+{
+    const struct setup_options *const o = s->r->setup;
+    struct bitcut_gemm *const g = &s->gemm;
+    struct fault f;
+    *g = gemm_of(NULL, NULL);
+    g->scheme = bitcut_scheme_find(s->r->fp64->scheme);
+    if (!g->scheme) return fail_unknown("--scheme", s->r->fp64->scheme, TABLE(schemes));
+    if (!o->unit)
+        return complain("--unit", "is required with --scheme, for example --unit h100");
+    g->unit = fp64_unit_find(g->scheme, o->unit);
+    if (!g->unit && !table_find(TABLE(chips), o->unit)) return fail_unit(o->unit, true);
+    if (!g->unit) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "%s has no instruction for %s, the format of the parts of %s; choose "
+                  "another chip or scheme",
+                  o->unit, g->scheme->part->name, g->scheme->name);
+        return fail("--unit", &f);
+    }
+    if (s->r->fp64->parts != SETUP_UNSET) g->parts = s->r->fp64->parts;
+    if (g->parts < 0 && g->parts != BITCUT_UNSET)
+        return complain("--parts", "must not be negative");
+    if (fp64_plan(&s->parts, g, &f) != BITCUT_OK) return fail_about("--scheme", &f);
+    g->alpha_f64 = o->alpha.f64;
+    g->beta_f64 = o->beta.f32 != SETUP_BETA_UNSET ? o->beta.f64 : o->c ? 1 : 0;
+    if (g->beta_f64 != 0 && !o->c) return complain("--beta", "must be 0 without -c");
+    return EXIT_GOOD;
+}
+
+/* Elements of files are FP64 values unless an option names their format. */
+static int read(struct encoded_matrix *to, const struct fp64_setup *s, const char *option,
+                const char *path)
+{
+    struct matrix_options files = s->r->setup->files;
+    if (!files.format) files.format = "f64";
+    return matrix_read(to, option, path, &files);
+}
+
+static int draw(struct encoded_matrix *to, const struct input *in, enum input_role role,
+                size_t rows, size_t cols, const char *option, const struct context *x)
+{
+    struct fault f;
+    if (encoded_init(to, rows, cols, &formats[FORMAT_F64], &f) != BITCUT_OK)
+        return fail(option, &f);
+    if (input_fill_f64(to->at, rows, cols, in, role, x->seed, x->threads, &f) !=
+        BITCUT_OK)
+        return fail(option, &f);
+    return EXIT_GOOD;
+}
+
+static int make_operands(struct fp64_setup *s, const struct context *x)
+{
+    const struct setup_options *const o = s->r->setup;
+    const struct operand_options *const of = s->r->operands;
+    struct setup names = { .options = o };
+    struct input a, b;
+    int status = of ? operands_parse(&a, &b, &names, of) : EXIT_GOOD;
+    s->input_a = o->a ? o->a : names.input_a;
+    s->input_b = o->b ? o->b : names.input_b;
+    s->drawn = !o->a || !o->b;
+    if (status == EXIT_GOOD && o->a) status = read(&s->a, s, "-a", o->a);
+    else if (status == EXIT_GOOD)
+        status = draw(&s->a, &a, INPUT_A, of->m, of->k, "--input-a", x);
+    if (status == EXIT_GOOD && o->b) status = read(&s->b, s, "-b", o->b);
+    else if (status == EXIT_GOOD)
+        status = draw(&s->b, &b, INPUT_B, s->a.cols, of->n, "--input-b", x);
+    return status == EXIT_GOOD && o->c ? read(&s->c, s, "-c", o->c) : status;
+}
+
+/* Keep matrix `index` of a batch. */
+static void take_one(struct encoded_matrix *m, size_t index)
+{
+    if (!m->at || !m->is_batch) return;
+    const size_t bytes = m->rows * m->cols * (size_t)format_bytes(m->format);
+    const size_t i = m->count == 1 ? 0 : index;
+    memmove(m->at, (char *)m->at + i * bytes, bytes);
+    m->is_batch = false;
+}
+
+/* The number of GEMMs, from matrices with one or as many. */
+static int count_gemms(struct fp64_setup *s)
+{
+    struct encoded_matrix *const all[] = { &s->a, &s->b, &s->c, &s->d };
+    const size_t index = s->r->setup->files.index;
+    size_t count = 1;
+    for (int i = 0; i < 4; i++)
+        if (all[i]->at && all[i]->is_batch) {
+            s->is_batch = true;
+            if (count > 1 && all[i]->count > 1 && all[i]->count != count)
+                return complain("matrices", "have different numbers of GEMMs");
+            if (all[i]->count != 1) count = all[i]->count;
+        }
+    if (index != SIZE_MAX && !s->is_batch)
+        return complain("--index", "requires a batch: arrays of three dimensions");
+    if (index != SIZE_MAX && index >= count)
+        return complain("--index", "must be below the number of GEMMs of the batch");
+    for (int i = 0; i < 4 && index != SIZE_MAX; i++) take_one(all[i], index);
+    if (index != SIZE_MAX) s->is_batch = false, count = 1;
+    s->gemm.count = count;
+    return EXIT_GOOD;
+}
+
+static struct bitcut_matrix view(const struct encoded_matrix *m)
+{
+    struct bitcut_matrix v = encoded_view(m);
+    v.stride = m->is_batch && m->count > 1 ? m->rows * m->cols : 0;
+    return v;
+}
+
+static int check_shape(const char *name, const struct encoded_matrix *m, size_t rows,
+                       size_t cols)
+{
+    const struct matrix shape = { .rows = m->rows, .cols = m->cols };
+    return setup_check_shape(name, &shape, rows, cols);
+}
+
+/* Set sizes and matrices of the GEMM; D is allocated unless it was read. */
+static int set_matrices(struct fp64_setup *s)
+{
+    struct bitcut_gemm *const g = &s->gemm;
+    const struct matrix a = { .rows = s->a.rows, .cols = s->a.cols },
+                        b = { .rows = s->b.rows, .cols = s->b.cols };
+    struct fault f;
+    int status = count_gemms(s);
+    if (status == EXIT_GOOD) status = setup_check_pair(&a, &b);
+    if (status == EXIT_GOOD && s->c.at)
+        status = check_shape("C", &s->c, s->a.rows, s->b.cols);
+    if (status == EXIT_GOOD && s->d.at)
+        status = check_shape("D", &s->d, s->a.rows, s->b.cols);
+    if (status != EXIT_GOOD) return status;
+    g->m = s->a.rows, g->n = s->b.cols, g->k = s->a.cols;
+    const bool fresh = !s->d.at;
+    if (fresh &&
+        (s->is_batch
+             ? encoded_init_batch(&s->d, g->count, g->m, g->n, &formats[FORMAT_F64], &f)
+             : encoded_init(&s->d, g->m, g->n, &formats[FORMAT_F64], &f)) != BITCUT_OK)
+        return fail("D", &f);
+    g->a = view(&s->a);
+    g->b = view(&s->b);
+    if (s->c.at) g->c = view(&s->c);
+    g->d = view(&s->d);
+    return EXIT_GOOD;
+}
+
+static int make(struct fp64_setup *s, const struct context *x)
+{
+    int status = check_options(x);
+    if (status == EXIT_GOOD) status = choose(s);
+    if (status == EXIT_GOOD) status = make_operands(s, x);
+    if (status == EXIT_GOOD && s->r->d) {
+        struct matrix_options files = s->r->setup->files;
+        files.format = NULL;
+        files.format_of[MATRIX_D] = "f64";
+        status = matrix_read(&s->d, "-d", s->r->d, &files);
+    }
+    return status == EXIT_GOOD ? set_matrices(s) : status;
+}
+
+static struct fp64_answer answer_of(const struct fp64_setup *s, const struct context *x)
+{
+    struct fp64_answer a = fp64_answer_of(&s->gemm, s->parts);
+    a.input_a = s->input_a;
+    a.input_b = s->input_b;
+    a.is_batch = s->is_batch;
+    a.seeded = s->drawn;
+    a.seed = x->seed;
+    return a;
+}
+
+static int write(const struct encoded_matrix *m, const char *path)
+{
+    struct fault f;
+    if (!path || encoded_write(path, m, &f) == BITCUT_OK) return EXIT_GOOD;
+    return fail(path, &f);
+}
+
+static int compute(struct fp64_answer *a, struct fp64_setup *s, const struct context *x)
+{
+    const struct gemm_options options = context_options(x);
+    const double start = seconds_now();
+    struct fault f;
+    if (fp64_gemm_run(&s->gemm, &options, &f) != BITCUT_OK) return fail("gemm", &f);
+    a->seconds = seconds_now() - start;
+    a->products_per_second = (double)a->products * (double)s->gemm.count * (double)a->m *
+                             (double)a->n * (double)a->k / a->seconds;
+    return EXIT_GOOD;
+}
+
+static int judge(struct fp64_answer *a, const struct fp64_setup *s, const char *reference,
+                 const struct context *x)
+{
+    const struct gemm_options options = context_options(x);
+    const struct reference *const by = table_find(TABLE(references), reference);
+    struct fault f;
+    if (!by || !s->gemm.count) return EXIT_GOOD;
+    if (fp64_answer_judge(a, &s->gemm, by, &options, &f) == BITCUT_OK) return EXIT_GOOD;
+    return fail("--reference", &f);
+}
+
+int fp64_gemm(struct context *x, const struct fp64_request *r)
+{
+    struct fp64_setup s = { .r = r };
+    int status = make(&s, x);
+    struct fp64_answer a = { .scheme = NULL };
+    if (status == EXIT_GOOD) {
+        a = answer_of(&s, x);
+        status = compute(&a, &s, x);
+    }
+    if (status == EXIT_GOOD) status = judge(&a, &s, r->reference, x);
+    if (status == EXIT_GOOD) status = write(&s.a, r->save_a);
+    if (status == EXIT_GOOD) status = write(&s.b, r->save_b);
+    if (status == EXIT_GOOD) status = write(&s.d, x->output);
+    if (status == EXIT_GOOD) {
+        json_t *const row = json_object();
+        record_json(row, fp64_gemm_fields, &a);
+        emit_answer(&x->emitter, row, fp64_gemm_lines, &a);
+    }
+    clear(&s);
+    return status;
+}
+
+int fp64_verify(struct context *x, const struct fp64_request *r)
+{
+    struct fp64_setup s = { .r = r };
+    struct fp64_answer a = { .scheme = NULL };
+    struct bitcut_difference found = { .size = sizeof found };
+    char why[BITCUT_TEXT_MAX];
+    int status = make(&s, x);
+    if (status == EXIT_GOOD) {
+        const enum bitcut_status called =
+            bitcut_gemm_verify(&found, NULL, &s.gemm, x->threads, why);
+        struct fault f;
+        if (called != BITCUT_OK) {
+            fault_set(&f, called, "%s", why);
+            status = fail("verify", &f);
+        }
+    }
+    if (status == EXIT_GOOD) {
+        a = answer_of(&s, x);
+        a.difference = found;
+        a.seeded = false;
+        if (found.differ) status = judge(&a, &s, "exact", x);
+    }
+    if (status == EXIT_GOOD) {
+        json_t *const row = json_object();
+        record_json(row, fp64_verify_fields, &a);
+        emit_answer(&x->emitter, row, fp64_verify_lines, &a);
+        status = found.differ ? EXIT_FOUND : EXIT_GOOD;
+    }
+    clear(&s);
+    return status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gemm and verify for FP64 GEMMs by a scheme. */
+#ifndef BITCUT_ANALYSIS_CLI_FP64_COMMAND_H
+#define BITCUT_ANALYSIS_CLI_FP64_COMMAND_H
+
+#include "analysis/cli/operands.h"
+#include "analysis/cli/setup.h"
+
+/* The options, `fp64` in the struct of a command. */
+struct fp64_options {
+    const char *scheme;
+    int parts;
+};
+
+#define FP64_DEFAULTS                                                                    \
+    {                                                                                    \
+        .parts = SETUP_UNSET                                                             \
+    }
+
+#define FP64_OPTIONS(COMMAND)                                                            \
+    { "scheme", "compute an FP64 GEMM by this scheme (bitcut list schemes), on --unit",  \
+      OPTION(COMMAND, fp64.scheme, TEXT, "S") },                                         \
+    {                                                                                    \
+        "parts", "slices or moduli of each element (default: of the scheme)",            \
+            OPTION(COMMAND, fp64.parts, INT, "N")                                        \
+    }
+
+/* What the command adds. */
+struct fp64_request {
+    const struct fp64_options *fp64;
+    const struct setup_options *setup;
+    const struct operand_options *operands;  /* NULL: A and B are from files */
+    const char *save_a, *save_b, *reference; /* of gemm                     */
+    const char *d;                           /* of verify: the file of D    */
+};
+
+/* Complain about --parts without --scheme.  Returns an exit status. */
+int fp64_check(const struct fp64_options *o);
+
+/* Run the command with a scheme.  Prints and returns an exit status. */
+int fp64_gemm(struct context *x, const struct fp64_request *r);
+int fp64_verify(struct context *x, const struct fp64_request *r);
+
+#endif

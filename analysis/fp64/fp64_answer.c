@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/fp64/fp64_answer.h"
+
+#include "analysis/fp64/scheme_bound.h"
+#include "emu/gemm_sentence.h"
+#include "lib/base/text.h"
+#include "lib/base/threads.h"
+#include "lib/gemm/view.h"
+#include "lib/number/hostfp.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* --- measuring -------------------------------------------------------------------- */
+
+/* The number of products of parts: those of slices, or one for each modulus and the first
+   product of the accurate mode. */
+static int products_of(const struct bitcut_scheme *s, int parts)
+{
+    if (s->cut) return parts * (parts + 1) / 2;
+    return parts + (s->run == fp64_run_residues);
+}
+
+struct fp64_answer fp64_answer_of(const struct bitcut_gemm *g, int parts)
+{
+    return (struct fp64_answer){ .scheme = g->scheme,
+                                 .unit = g->unit,
+                                 .parts = parts,
+                                 .products = products_of(g->scheme, parts),
+                                 .m = g->m,
+                                 .n = g->n,
+                                 .k = g->k,
+                                 .count = g->count,
+                                 .alpha = g->alpha_f64,
+                                 .beta = g->beta_f64,
+                                 .seconds = NAN,
+                                 .products_per_second = NAN };
+}
+
+/* The matrices of one GEMM in FP64, row-major, and the columns of B as lines. */
+struct dense {
+    double *a, *b, *b_lines, *c, *d, *plain, *limit;
+};
+
+static void dense_clear(struct dense *x)
+{
+    free(x->a);
+    free(x->b);
+    free(x->b_lines);
+    free(x->c);
+    free(x->d);
+    free(x->plain);
+    free(x->limit);
+}
+
+static double *gather(const struct bitcut_matrix *x, size_t rows, size_t cols,
+                      bool columns)
+{
+    const struct view v = view_of(x, 0, rows, cols, columns);
+    const size_t lines = columns ? cols : rows, length = columns ? rows : cols;
+    size_t count;
+    double *const to =
+        size_multiply(&count, lines, length) ? memory_allocate(count, sizeof *to) : NULL;
+    for (size_t i = 0; to && i < lines; i++)
+        for (size_t p = 0; p < length; p++) to[i * length + p] = view_f64(&v, i, p);
+    return to;
+}
+
+static bool dense_make(struct dense *x, const struct bitcut_gemm *g)
+{
+    const bool reads_c = gemm_reads_c(g);
+    *x = (struct dense){ .a = gather(&g->a, g->m, g->k, false),
+                         .b = gather(&g->b, g->k, g->n, false),
+                         .b_lines = gather(&g->b, g->k, g->n, true),
+                         .c = reads_c ? gather(&g->c, g->m, g->n, false) : NULL,
+                         .d = gather(&g->d, g->m, g->n, false),
+                         .plain = memory_allocate(g->m * g->n, sizeof *x->plain),
+                         .limit = memory_allocate(g->m * g->n, sizeof *x->limit) };
+    return x->a && x->b && x->b_lines && (!reads_c || x->c) && x->d && x->plain &&
+           x->limit;
+}
+
+/* D of g by FP64 multiply-adds, in x->plain. */
+static enum bitcut_status run_plain(const struct dense *x, const struct bitcut_gemm *g,
+                                    const struct gemm_options *options, struct fault *f)
+{
+    struct bitcut_gemm plain = *g;
+    plain.scheme = bitcut_scheme_find("fp64");
+    plain.unit = unit_find("fma/f64", &formats[FORMAT_F64]);
+    plain.parts = BITCUT_UNSET;
+    plain.d = (struct bitcut_matrix){ .to = x->plain, .format = &formats[FORMAT_F64] };
+    return fp64_gemm_run(&plain, options, f);
+}
+
+/* What D is of its bounds. */
+static void compare_bounds(struct fp64_answer *to, const struct comparison *x,
+                           const double *limit)
+{
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    to->bound_most = to->share = 0;
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        const double error = fabs(metric_error(x, i));
+        const double bound = limit[i] / x->magnitude[i] * 0x1p53;
+        if (x->magnitude[i] > 0 && !(bound <= to->bound_most)) to->bound_most = bound;
+        if (error > 0 && !(error / limit[i] <= to->share)) to->share = error / limit[i];
+    }
+    hostfp_leave(&saved);
+}
+
+static enum bitcut_status judge_one(struct fp64_answer *to, const struct bitcut_gemm *g,
+                                    const struct dense *x,
+                                    const struct reference *reference,
+                                    const struct gemm_options *options, struct fault *f)
+{
+    const struct matrices64 matrices = { g->m, g->n, g->k,         x->a,       x->b,
+                                         x->c, x->d, g->alpha_f64, g->beta_f64 };
+    const struct fp64_job job = { .scheme = g->scheme,
+                                  .unit = g->unit,
+                                  .parts = to->parts,
+                                  .m = g->m,
+                                  .n = g->n,
+                                  .k = g->k,
+                                  .alpha = g->alpha_f64,
+                                  .beta = g->beta_f64,
+                                  .a = x->a,
+                                  .b = x->b_lines,
+                                  .c = x->c,
+                                  .options = options };
+    double plain[METRICS];
+    struct judge j;
+    enum bitcut_status status = judge64_init(&j, reference, &matrices, options, f);
+    if (status != BITCUT_OK) return status;
+    status = judge64_grade(&j, options, f);
+    if (status == BITCUT_OK) status = run_plain(x, g, options, f);
+    if (status == BITCUT_OK)
+        status = scheme_bound(x->limit, &job, j.comparison.magnitude, f);
+    if (status == BITCUT_OK) {
+        metrics_run(to->value, &j.comparison);
+        ulp_histogram(to->bins, &j.comparison);
+        compare_bounds(to, &j.comparison, x->limit);
+        j.comparison.d64 = x->plain;
+        metrics_find(plain, &j.comparison, 1u << METRIC_BACKWARD_MAX, options->threads);
+        to->dgemm = plain[METRIC_BACKWARD_MAX];
+        to->reference = reference;
+        to->judged = true;
+    }
+    judge_clear(&j);
+    return status;
+}
+
+enum bitcut_status fp64_answer_judge(struct fp64_answer *to, const struct bitcut_gemm *g,
+                                     const struct reference *reference,
+                                     const struct gemm_options *options, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    for (size_t i = 0; i < g->count && status == BITCUT_OK; i++) {
+        const struct bitcut_gemm one = gemm_nth(g, i);
+        struct fp64_answer found = *to;
+        struct dense x;
+        if (!dense_make(&x, &one))
+            status =
+                fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the reference");
+        else status = judge_one(&found, &one, &x, reference, options, f);
+        dense_clear(&x);
+        if (status != BITCUT_OK ||
+            (i && !(found.value[METRIC_BACKWARD_MAX] > to->value[METRIC_BACKWARD_MAX])))
+            continue;
+        *to = found;
+        to->largest = i;
+    }
+    return status;
+}
+
+/* --- fields ----------------------------------------------------------------------- */
+
+static bool was_judged(const void *a) { return ((const struct fp64_answer *)a)->judged; }
+static bool is_batch(const void *a) { return ((const struct fp64_answer *)a)->is_batch; }
+
+static bool differs(const void *a)
+{
+    return ((const struct fp64_answer *)a)->difference.differ;
+}
+
+static double given(const void *a)
+{
+    return double_of_bits(((const struct fp64_answer *)a)->difference.given);
+}
+
+static double expected(const void *a)
+{
+    return double_of_bits(((const struct fp64_answer *)a)->difference.expected);
+}
+
+#define OF(place, key, unit, what)                                                       \
+    RECORD_INNER(struct fp64_answer, place, key, unit, what)
+#define OF_IF(place, key, unit, what, is)                                                \
+    RECORD_INNER_IF(struct fp64_answer, place, key, unit, what, is)
+#define NUMBER_OF(function, key, line)                                                   \
+    {                                                                                    \
+        .name = key, .what = line, .unit = "", .kind = RECORD_COMPUTED,                  \
+        .number = function, .when = differs                                              \
+    }
+
+/* clang-format off */
+#define GEMM_FIELDS                                                                      \
+    OF(scheme, "scheme", "", "the scheme (bitcut list schemes)"),                        \
+    OF(unit, "unit", "", "the unit that multiplies parts"),                              \
+    OF(parts, "parts", "", "parts of each element of A and B: slices, or moduli"),       \
+    OF(products, "part_products", "", "products of parts for each product of A B"),      \
+    OF(m, "m", "", "rows of A and D"),                                                   \
+    OF(n, "n", "", "columns of B and D"),                                                \
+    OF(k, "k", "", "columns of A"),                                                      \
+    OF_IF(count, "count", "", "GEMMs of a batch", is_batch),                             \
+    OF(alpha, "alpha", "", "factor of A B"),                                             \
+    OF(beta, "beta", "", "factor of C"),                                                 \
+    OF(input_a, "input_a", "", "file or family of A"),                                   \
+    OF(input_b, "input_b", "", "file or family of B")
+
+static const struct record_field judged64_fields[] = {
+    OF(reference, "reference", "", "the reference of D"),
+    RECORD_NAMED(struct fp64_answer, value, "", metrics, "",
+                 "every metric (bitcut list metrics), with u = 2^-53"),
+    OF(dgemm, "dgemm_backward_max", "u |A||B|",
+       "backward_max of FP64 multiply-adds, k ascending, on the same data"),
+    OF(bound_most, "bound_max", "u |A||B|", "the largest bound of an output by the scheme"),
+    OF(share, "bound_worst", "", "the largest part of its bound that an output takes"),
+    OF(bins, "ulp_histogram", "", "outputs by distance from the exact result, in steps of FP64"),
+    OF_IF(largest, "largest", "", "GEMM of a batch that has these errors, the largest", is_batch),
+    { 0 }
+};
+
+const struct record_field fp64_gemm_fields[] = {
+    GEMM_FIELDS,
+    OF(seed, "seed", "", "seed of the inputs"),
+    OF(seconds, "seconds", "s", "time of the emulator"),
+    OF(products_per_second, "products_per_second", "1/s", "products of parts per second"),
+    { .name = "", .what = "", .unit = "", .kind = RECORD_GROUP, .of = judged64_fields, .when = was_judged },
+    { 0 }
+}, fp64_verify_fields[] = {
+    GEMM_FIELDS,
+    OF(difference.compared, "compared", "", "outputs that were compared"),
+    OF(difference.differ, "mismatches", "", "outputs with other bits"),
+    OF_IF(difference.gemm, "first.gemm", "", "GEMM of the first of them in the batch", differs),
+    OF_IF(difference.row, "first.row", "", "its row", differs),
+    OF_IF(difference.column, "first.column", "", "its column", differs),
+    NUMBER_OF(given, "first.given", "its value"),
+    NUMBER_OF(expected, "first.expected", "that of the emulator"),
+    { .name = "", .what = "", .unit = "", .kind = RECORD_GROUP, .of = judged64_fields, .when = was_judged },
+    { 0 }
+};
+/* clang-format on */
+
+/* --- sentences -------------------------------------------------------------------- */
+
+static void describe_scheme(char *text, size_t size, const void *answer)
+{
+    const struct fp64_answer *const a = answer;
+    text_add(text, size, "%s on %s (evidence of the unit: %s)", a->scheme->name,
+             a->unit->name, unit_evidence(a->unit));
+}
+
+static void describe_parts(char *text, size_t size, const void *answer)
+{
+    const struct fp64_answer *const a = answer;
+    if (a->scheme->part == &formats[FORMAT_F64]) return;
+    text_add(text, size, "%d %s of an element in %s, %d products of A B", a->parts,
+             a->scheme->cut ? "slices" : "residues", a->scheme->part->name, a->products);
+}
+
+static void describe_operand(char *text, size_t size, const char *name, size_t rows,
+                             size_t cols, const char *from)
+{
+    text_add(text, size, ", %s %zu x %zu", name, rows, cols);
+    if (from) text_add(text, size, " (%s)", from);
+}
+
+static void describe_matrices(char *text, size_t size, const void *answer)
+{
+    const struct fp64_answer *const a = answer;
+    text_add(text, size, "D = ");
+    if (a->alpha != 1) text_add(text, size, "%.17g ", a->alpha);
+    text_add(text, size, "A B");
+    if (a->beta != 0) text_add(text, size, " + ");
+    if (a->beta != 0 && a->beta != 1) text_add(text, size, "%.17g ", a->beta);
+    if (a->beta != 0) text_add(text, size, "C");
+    text_add(text, size, " in FP64");
+    if (a->is_batch)
+        text_add(text, size, ", %zu GEMM%s", a->count, a->count == 1 ? "" : "s");
+    describe_operand(text, size, "D", a->m, a->n, NULL);
+    describe_operand(text, size, "A", a->m, a->k, a->input_a);
+    describe_operand(text, size, "B", a->k, a->n, a->input_b);
+    if (a->seeded) text_add(text, size, ", seed %llu", (unsigned long long)a->seed);
+}
+
+static void describe_largest(char *text, size_t size, const void *answer)
+{
+    const struct fp64_answer *const a = answer;
+    if (a->judged && a->is_batch)
+        text_add(text, size, "GEMM %zu of %zu; its componentwise error is the largest",
+                 a->largest, a->count);
+}
+
+static void describe_componentwise(char *text, size_t size, const void *answer)
+{
+    const struct fp64_answer *const a = answer;
+    char error[NUMBER_SAID_MAX], plain[NUMBER_SAID_MAX];
+    if (a->judged)
+        text_add(text, size, "%s u |A||B| (u = 2^-53); FP64 multiply-adds: %s",
+                 number_said(error, a->value[METRIC_BACKWARD_MAX], 3),
+                 number_said(plain, a->dgemm, 3));
+}
+
+static void describe_relative(char *text, size_t size, const void *answer)
+{
+    const struct fp64_answer *const a = answer;
+    char error[NUMBER_SAID_MAX], bits[NUMBER_SAID_MAX];
+    if (!a->judged) return;
+    const double kept = a->value[METRIC_EFFECTIVE_BITS];
+    text_add(text, size,
+             "%s of ||C||, C the exact result: %s bits retained (FP64 has 53)",
+             number_said(error, a->value[METRIC_RELRES], 3),
+             kept > 0 || !isfinite(kept) ? number_said(bits, kept, 3) : "0");
+}
+
+static void describe_bound(char *text, size_t size, const void *answer)
+{
+    const struct fp64_answer *const a = answer;
+    if (!a->judged) return;
+    if (!isfinite(a->bound_most))
+        text_add(text, size,
+                 a->scheme->run == fp64_run_residues_fast
+                     ? "none for some outputs: their integers may exceed the product of "
+                       "the moduli"
+                     : "none for some outputs: a line has no finite scale, or the unit "
+                       "rounds sums of parts");
+    else
+        text_add(
+            text, size,
+            "%.3g u |A||B|, from the data; the worst output has %.3g %% of its bound",
+            a->bound_most, 100 * a->share);
+}
+
+static void describe_verdict(char *text, size_t size, const void *answer)
+{
+    const struct fp64_answer *const a = answer;
+    if (!a->judged) return;
+    const double grade = a->value[METRIC_GRADE], wrong = a->value[METRIC_WRONG],
+                 worst = a->value[METRIC_GRADE_WORST];
+    if (wrong > 0)
+        text_add(
+            text, size,
+            "wrong: %.0f of %zu outputs are NaN or infinite where the exact result is "
+            "not, or the other way round",
+            wrong, a->m * a->n);
+    else if (grade >= 3)
+        text_add(text, size,
+                 "as accurate as an FP64 GEMM: no error exceeds that of multiply-adds on "
+                 "the same data");
+    else if (a->value[METRIC_BACKWARD_MAX] > 0x1p43)
+        text_add(text, size, "wrong: an error is %.3g of |A||B|",
+                 a->value[METRIC_BACKWARD_MAX] * 0x1p-53);
+    else
+        text_add(
+            text, size,
+            "less accurate than an FP64 GEMM: an error is %.3g times the largest that "
+            "multiply-adds may have on the same data",
+            worst);
+}
+
+static void describe_match(char *text, size_t size, const void *answer)
+{
+    const struct fp64_answer *const a = answer;
+    const struct bitcut_difference *const x = &a->difference;
+    if (!x->differ) {
+        text_add(text, size, "all %zu outputs have the bits of the emulator",
+                 x->compared);
+        return;
+    }
+    text_add(text, size, "%zu of %zu outputs have other bits than the emulator; first ",
+             x->differ, x->compared);
+    if (a->is_batch) text_add(text, size, "GEMM %zu, ", x->gemm);
+    text_add(text, size, "(%zu, %zu): %.17g, expected %.17g", x->row, x->column, given(a),
+             expected(a));
+}
+
+#define SCHEME_LINES                                                                     \
+    { "scheme", describe_scheme, RECORD_ALWAYS, NULL },                                  \
+        { "parts", describe_parts, RECORD_ALWAYS, NULL },                                \
+    {                                                                                    \
+        "matrices", describe_matrices, RECORD_ALWAYS, NULL                               \
+    }
+#define ERROR_LINES                                                                      \
+    { "errors of", describe_largest, RECORD_ALWAYS, NULL },                              \
+        { "componentwise error", describe_componentwise, RECORD_ALWAYS, NULL },          \
+        { "relative error", describe_relative, RECORD_ALWAYS, NULL },                    \
+    {                                                                                    \
+        "bound", describe_bound, RECORD_ALWAYS, NULL                                     \
+    }
+
+const struct record_line fp64_gemm_lines[] = { SCHEME_LINES,
+                                               ERROR_LINES,
+                                               { LABEL_VERDICT, describe_verdict,
+                                                 RECORD_ALWAYS, NULL },
+                                               { 0 } },
+                         fp64_verify_lines[] = { SCHEME_LINES,
+                                                 { LABEL_VERDICT, describe_match,
+                                                   RECORD_ALWAYS, NULL },
+                                                 ERROR_LINES,
+                                                 { 0 } };

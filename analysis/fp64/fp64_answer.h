@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What gemm and verify say of an FP64 GEMM by a scheme. */
+#ifndef BITCUT_ANALYSIS_FP64_FP64_ANSWER_H
+#define BITCUT_ANALYSIS_FP64_FP64_ANSWER_H
+
+#include "analysis/accuracy/judge.h"
+#include "emu/fp64/fp64_gemm.h"
+#include "lib/base/record.h"
+
+struct fp64_answer {
+    const struct bitcut_scheme *scheme;
+    const struct bitcut_unit *unit;
+    int parts;
+    int products; /* products of parts that the unit computes for each product of A B */
+    size_t m, n, k, count;
+    bool is_batch; /* whether there are `count` GEMMs */
+    double alpha, beta;
+    const char *input_a, *input_b; /* origin of A and B: a family or a file */
+    bool seeded;                   /* whether A or B was drawn with `seed`  */
+    uint64_t seed;
+    double seconds, products_per_second; /* of the emulator; NaN: not measured */
+
+    bool judged; /* whether D was compared with the exact result; of a batch, the D with
+                    the largest componentwise error, GEMM `largest`           */
+    size_t largest;
+    const struct reference *reference;
+    double value[METRICS]; /* in units of u = 2^-53 */
+    double dgemm;          /* backward_max of FP64 multiply-adds on the same data */
+    double bound_most;     /* the largest bound of an output, u |A||B|; infinite: there is
+                              an output without a bound                     */
+    double share;          /* largest part of its bound that an output takes */
+    size_t bins[HISTOGRAM_BINS];
+
+    bool compared; /* whether D was compared with the emulator's */
+    struct bitcut_difference difference;
+};
+
+/* The answer about a GEMM with a scheme, whose parts are those of fp64_plan(). */
+struct fp64_answer fp64_answer_of(const struct bitcut_gemm *g, int parts);
+
+/* Compare D of g, or of the batch, with the exact result.  Returns BITCUT_NO_MEMORY, or
+   BITCUT_UNSUPPORTED if asked to stop. */
+enum bitcut_status fp64_answer_judge(struct fp64_answer *to, const struct bitcut_gemm *g,
+                                     const struct reference *reference,
+                                     const struct gemm_options *options, struct fault *f);
+
+extern const struct record_field fp64_gemm_fields[], fp64_verify_fields[];
+extern const struct record_line fp64_gemm_lines[], fp64_verify_lines[];
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/fp64/scheme_bound.h"
+
+#include "lib/number/hostfp.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define UNIT 0x1p-53
+/* More than the relative error of the sums here, and of `magnitude`, for k up to 2^30. */
+#define SLACK (1 + 0x1p-19)
+
+/* --- sums of a line --------------------------------------------------------------- */
+
+static double largest_of(const double *x, size_t k)
+{
+    double largest = 0;
+    for (size_t p = 0; p < k; p++)
+        largest = isnan(x[p]) ? INFINITY : fmax(largest, fabs(x[p]));
+    return largest;
+}
+
+static double sum_of(const double *x, size_t k)
+{
+    double sum = 0;
+    for (size_t p = 0; p < k; p++) sum += fabs(x[p]);
+    return sum * SLACK;
+}
+
+/* --- slices ----------------------------------------------------------------------- */
+
+/* What the bound reads of a line: the sum of magnitudes of each slice, and the largest
+   rest after each slice; rest[0] is the largest element. */
+struct line_sums {
+    double slice[CUT_PARTS_MAX], rest[CUT_PARTS_MAX + 1], unit, all;
+};
+
+/* The unit of slice s of a line. */
+static double unit_of(const struct slices *x, const struct cut *cut, int s, size_t line)
+{
+    const double scale = slices_scale(x, cut, s, line);
+    if (cut->each) return scale;
+    if (cut == &cut_truncated) return ldexp(scale, 1 - x->width * (s + 1));
+    return ldexp(scale, -x->width * s);
+}
+
+static struct line_sums sums_of(const struct slices *x, const struct cut *cut,
+                                const double *from, size_t line)
+{
+    const double part = cut == &cut_truncated ? 1 : 0.5;
+    struct line_sums to = { .all = sum_of(from, x->k) };
+    to.rest[0] = largest_of(from, x->k);
+    to.unit = unit_of(x, cut, 0, line);
+    for (int s = 0; s < x->parts; s++) {
+        const int16_t *const digit = slices_digits(x, s) + line * x->k;
+        const double unit = unit_of(x, cut, s, line);
+        double sum = 0;
+        for (size_t p = 0; p < x->k; p++) sum += abs(digit[p]);
+        to.slice[s] = sum * unit;
+        to.rest[s + 1] = fmin(part * unit, to.rest[s]);
+    }
+    return to;
+}
+
+static struct line_sums *all_sums(const struct slices *x, const struct cut *cut,
+                                  const double *from)
+{
+    struct line_sums *const to = memory_allocate(x->lines, sizeof *to);
+    for (size_t line = 0; to && line < x->lines; line++)
+        to[line] = sums_of(x, cut, from + line * x->k, line);
+    return to;
+}
+
+/* The number of FP64 additions of an output. */
+static double additions_of(const struct fp64_job *job, size_t group)
+{
+    double count = 0;
+    for (int level = 1; level <= job->parts; level++)
+        count += ceil((double)level / (double)group);
+    return count;
+}
+
+static double bound_of_slices(const struct fp64_job *job, const struct line_sums *a,
+                              const struct line_sums *b, double product, double additions)
+{
+    const int parts = job->parts;
+    double left_out = a->rest[parts] * b->all;
+    for (int i = 0; i < parts; i++) left_out += a->slice[i] * b->rest[parts - 1 - i];
+    /* Rounded slices of an element may add up to more than the element: by one unit of
+       the first slice. */
+    const double terms = job->scheme->cut == &cut_truncated
+                             ? product
+                             : product + 1.1 * (a->unit * b->all + b->unit * a->all) +
+                                   1.21 * (double)job->k * a->unit * b->unit;
+    return left_out + (additions + 1) * UNIT * terms;
+}
+
+static enum bitcut_status bound_slices(double *limit, const struct fp64_job *job,
+                                       const double *product, struct fault *f)
+{
+    const struct cut *const cut = job->scheme->cut;
+    struct slices a = { .digit = NULL }, b = { .digit = NULL };
+    struct line_sums *of_a = NULL, *of_b = NULL;
+    int width[2];
+    enum bitcut_status status = fp64_widths(width, job, f);
+    if (status != BITCUT_OK) return status;
+    const bool exact = fp64_sums_are_exact(job, width);
+    const double additions = additions_of(job, fp64_group(job, width));
+    const int threads = job->options->threads;
+    status = slices_make(&a, cut, job->parts, width[0], job->a, job->m, job->k, threads);
+    if (status == BITCUT_OK)
+        status =
+            slices_make(&b, cut, job->parts, width[1], job->b, job->n, job->k, threads);
+    if (status == BITCUT_OK &&
+        (!(of_a = all_sums(&a, cut, job->a)) || !(of_b = all_sums(&b, cut, job->b))))
+        status = BITCUT_NO_MEMORY;
+    for (size_t i = 0; i < job->m * job->n && status == BITCUT_OK; i++)
+        limit[i] = exact ? bound_of_slices(job, &of_a[i / job->n], &of_b[i % job->n],
+                                           product[i], additions)
+                         : INFINITY;
+    slices_clear(&a);
+    slices_clear(&b);
+    free(of_a);
+    free(of_b);
+    return status == BITCUT_NO_MEMORY
+               ? fault_set(f, status, "not enough memory for the bound")
+               : status;
+}
+
+/* --- residues --------------------------------------------------------------------- */
+
+static enum bitcut_status bound_residues(double *limit, const struct fp64_job *job,
+                                         const double *product, struct fault *f)
+{
+    enum { SINGLE_MAX = 6 }; /* moduli with constants that have no low part */
+    const double parts = job->parts, low = job->parts > SINGLE_MAX ? 0x1p-40 : 1;
+    double largest;
+    int *const row = memory_allocate(job->m + job->n, sizeof *row);
+    if (!row) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the bound");
+    int *const col = row + job->m;
+    const enum bitcut_status status = fp64_shifts(row, col, &largest, job, f);
+    for (size_t at = 0; at < job->m * job->n && status == BITCUT_OK; at++) {
+        const size_t i = at / job->n, j = at % job->n;
+        const double a = ldexp(1, -row[i]), b = ldexp(1, -col[j]);
+        const bool fits = product[at] * SLACK < largest * a * b;
+        limit[at] = !fits ? INFINITY
+                          : b * sum_of(job->a + i * job->k, job->k) +
+                                a * sum_of(job->b + j * job->k, job->k) +
+                                (double)job->k * a * b + 6 * UNIT * product[at] +
+                                parts * parts * 256 * UNIT * low * largest * a * b;
+    }
+    free(row);
+    return status;
+}
+
+/* --- all -------------------------------------------------------------------------- */
+
+static enum bitcut_status bound_chain(double *limit, const struct fp64_job *job,
+                                      const double *product, struct fault *f)
+{
+    (void)f;
+    for (size_t i = 0; i < job->m * job->n; i++)
+        limit[i] = (double)job->k * UNIT * product[i];
+    return BITCUT_OK;
+}
+
+/* |A||B| of all outputs, which the caller frees; NULL: no memory. */
+static double *products_of(const struct fp64_job *job, const double *magnitude)
+{
+    double *const to = memory_allocate(job->m * job->n, sizeof *to);
+    for (size_t i = 0; to && i < job->m * job->n; i++) {
+        const double c = job->c ? fabs(job->beta * job->c[i]) : 0;
+        const double scaled = (magnitude[i] - c) / fabs(job->alpha);
+        to[i] = (scaled + 0x1p-19 * magnitude[i] / fabs(job->alpha)) * SLACK;
+    }
+    return to;
+}
+
+enum bitcut_status scheme_bound(double *limit, const struct fp64_job *job,
+                                const double *magnitude, struct fault *f)
+{
+    struct hostfp saved;
+    enum bitcut_status status;
+    if (job->alpha == 0) {
+        for (size_t i = 0; i < job->m * job->n; i++)
+            limit[i] = UNIT * magnitude[i] * SLACK + 0x1p-1074;
+        return BITCUT_OK;
+    }
+    double *const product = products_of(job, magnitude);
+    if (!product)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the bound");
+    hostfp_enter(&saved);
+    if (job->scheme->cut) status = bound_slices(limit, job, product, f);
+    else if (job->scheme->part == &formats[FORMAT_F64])
+        status = bound_chain(limit, job, product, f);
+    else status = bound_residues(limit, job, product, f);
+    for (size_t i = 0; i < job->m * job->n && status == BITCUT_OK; i++) {
+        limit[i] = (limit[i] * fabs(job->alpha) + 2 * UNIT * magnitude[i]) * SLACK +
+                   0x1p-1074 * (fabs(job->alpha) + 4) * (double)(job->parts + 4);
+        if (isnan(limit[i])) limit[i] = INFINITY;
+    }
+    hostfp_leave(&saved);
+    free(product);
+    return status;
+}
