@@ -212,6 +212,34 @@ const struct record_line verified_kernel_lines[] = {
     /* clang-format on */
 };
 
+static void fp64_scheme(char *text, size_t size, const void *answer)
+{
+    const struct bitcut_gemm *const g =
+        ((const struct verified_kernel *)answer)->on.gemm.gemm;
+    text_add(text, size, "%s on %s", g->scheme ? bitcut_row_name(g->scheme) : "",
+             bitcut_unit_name(g->unit));
+}
+
+static void fp64_verdict(char *text, size_t size, const void *answer)
+{
+    text_add(text, size,
+             kernel_differs(answer) ? "D differs from this scheme on this unit"
+                                    : "D equals this scheme on this unit, bit for bit");
+}
+
+const struct record_line verified_fp64_lines[] = {
+    /* clang-format off */
+    { "scheme",           fp64_scheme,       RECORD_ALWAYS, NULL },
+    { "run",              on_said,           RECORD_ALWAYS, NULL },
+    { "compared",         kernel_compared,   RECORD_ALWAYS, NULL },
+    { "differ",           kernel_differ,     RECORD_ALWAYS, NULL },
+    { "first difference", kernel_first_said, RECORD_BELOW,  NULL },
+    { "in",               kernel_where,      RECORD_BELOW,  NULL },
+    { LABEL_VERDICT,      fp64_verdict,      RECORD_ALWAYS, NULL },
+    { 0 }
+    /* clang-format on */
+};
+
 static void split_compared(char *text, size_t size, const void *answer)
 {
     const struct split_result *const r = &((const struct verified_split *)answer)->result;

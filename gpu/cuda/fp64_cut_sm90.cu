@@ -230,7 +230,7 @@ __device__ void cut_tile(shared_tile &tile, const cut_job &job, size_t first, si
 }
 
 template <int PARTS, bool NEAREST>
-__global__ void __launch_bounds__(LANES *WARPS)
+__global__ void __launch_bounds__(LANES *WARPS, PARTS > NARROW ? 2 : 5)
     cut_kernel(const __grid_constant__ cut_job job)
 {
     __shared__ shared_tile tile;

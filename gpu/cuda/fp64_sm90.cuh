@@ -89,4 +89,12 @@ static __device__ __forceinline__ double fp64_line_scale(uint64_t largest, bool 
 size_t fp64_workspace(const struct fp64_product *p);
 int fp64_start(const struct fp64_product *p, void *workspace, cudaStream_t stream);
 
+/* A library whose FP64 GEMM is a peer, on the default stream (gpu/cuda/fp64_peer_sm90.cu).
+   Opening it reports a fault. */
+struct fp64_library;
+int fp64_library_open(struct fp64_library **x, const struct gpu_fp64_peer *peer,
+                      char *fault);
+int fp64_library_start(const struct fp64_library *x, const struct fp64_product *p);
+void fp64_library_close(struct fp64_library *x);
+
 #endif
