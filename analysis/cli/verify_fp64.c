@@ -21,7 +21,8 @@ static int print(struct context *x, const struct verified_kernel *v)
     record_json(row, verified_on_fields, v);
     json_object_set_new(row, "scheme",
                         json_string(bitcut_row_name(v->on.gemm.gemm->scheme)));
-    json_object_set_new(row, "unit", json_string(bitcut_unit_name(v->on.gemm.gemm->unit)));
+    json_object_set_new(row, "unit",
+                        json_string(bitcut_unit_name(v->on.gemm.gemm->unit)));
     record_json(row, verified_kernel_fields, v);
     emit_answer(&x->emitter, row, verified_fp64_lines, v);
     return v->result.mismatches ? EXIT_FOUND : EXIT_GOOD;

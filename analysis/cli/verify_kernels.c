@@ -289,8 +289,8 @@ static bool choose_kernels(struct trying *t)
     return last;
 }
 
-/* Kernels of FP64 GEMMs that have the name too.  Of several kernels, those that the device
-   cannot run are not tried. */
+/* Kernels of FP64 GEMMs that have the name too.  Of several kernels, those that the
+   device cannot run are not tried. */
 static int try_fp64(const struct asked *q, bool several, int status)
 {
     const struct recorder *const r = q->recorder;
@@ -313,7 +313,8 @@ static int try_kernels(const struct asked *q)
         fault_set(&t.fault, BITCUT_NO_MEMORY, "not enough memory");
         return fail("verify", &t.fault);
     }
-    const bool chosen = choose_kernels(&t), fp64 = has_fp64_kernel(q->recorder, q->what.name);
+    const bool chosen = choose_kernels(&t),
+               fp64 = has_fp64_kernel(q->recorder, q->what.name);
     if (!chosen && !fp64)
         status = complain("--kernel", "names no known kernel; see bitcut list kernels");
     else if (chosen) status = try_all(&t);

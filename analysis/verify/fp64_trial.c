@@ -31,8 +31,8 @@ static double wide(uint64_t bits)
 /* Few bits, zeros, and the largest below a power of two. */
 static double short_values(uint64_t bits)
 {
-    static const double all[] = { 0, -0.0, 1, -1, 0x1.fffffffffffffp0, 0x1p-40, 0.984375,
-                                  -0x1.8p-3 };
+    static const double all[] = { 0,       -0.0,     1,        -1, 0x1.fffffffffffffp0,
+                                  0x1p-40, 0.984375, -0x1.8p-3 };
     return all[bits >> 40 & 7];
 }
 
@@ -48,8 +48,8 @@ static double any(uint64_t bits)
 }
 
 static const struct fp64_values values[] = {
-    { "urand(-1,1)", uniform },    { "exponents from -60 to 60", wide },
-    { "few bits", short_values },  { "around 2^-1022", subnormal },
+    { "urand(-1,1)", uniform },   { "exponents from -60 to 60", wide },
+    { "few bits", short_values }, { "around 2^-1022", subnormal },
     { "any encodings", any },
 };
 
@@ -213,19 +213,18 @@ static void compare(struct kernel_result *r, const struct matrices *x,
                        got = bits_of_double(x->d[i * c->shape.n + j]);
         r->compared++;
         if (want == got || r->mismatches++) continue;
-        r->first =
-            (struct kernel_mismatch){ .shape = c->shape,
-                                      .room = "row-major",
-                                      .input = c->values->name,
-                                      .transposes = "nn",
-                                      .outputs = "nn",
-                                      .alpha = c->alpha,
-                                      .beta = c->beta,
-                                      .count = 1,
-                                      .at = { i, j },
-                                      .is_output = true,
-                                      .bits = apart_of(bitcut_format_find("f64"), want,
-                                                       got) };
+        r->first = (struct kernel_mismatch){ .shape = c->shape,
+                                             .room = "row-major",
+                                             .input = c->values->name,
+                                             .transposes = "nn",
+                                             .outputs = "nn",
+                                             .alpha = c->alpha,
+                                             .beta = c->beta,
+                                             .count = 1,
+                                             .at = { i, j },
+                                             .is_output = true,
+                                             .bits = apart_of(bitcut_format_find("f64"),
+                                                              want, got) };
     }
 }
 

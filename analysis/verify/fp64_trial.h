@@ -15,9 +15,9 @@ struct fp64_trial {
     uint64_t seed;
 };
 
-/* Run the kernel on all GEMMs of the trial, and compare all outputs; of a large D those of
-   some rows and columns.  Of the result `counts` and `failure` are not set.  Statuses as
-   for gpu_fp64_run() and bitcut_gemm(). */
+/* Run the kernel on all GEMMs of the trial, and compare all outputs; of a large D those
+   of some rows and columns.  Of the result `counts` and `failure` are not set.  Statuses
+   as for gpu_fp64_run() and bitcut_gemm(). */
 enum bitcut_status fp64_trial_run(struct kernel_result *r, const struct fp64_trial *trial,
                                   const struct progress *progress, struct fault *f);
 

@@ -212,12 +212,11 @@ const struct record_line verified_kernel_lines[] = {
     /* clang-format on */
 };
 
-static void fp64_scheme(char *text, size_t size, const void *answer)
+static void fp64_kernel(char *text, size_t size, const void *answer)
 {
-    const struct bitcut_gemm *const g =
-        ((const struct verified_kernel *)answer)->on.gemm.gemm;
-    text_add(text, size, "%s on %s", g->scheme ? bitcut_row_name(g->scheme) : "",
-             bitcut_unit_name(g->unit));
+    const struct verified_on *const on = answer;
+    text_add(text, size, "%s, unit %s", on->kernel,
+             bitcut_unit_name(on->gemm.gemm->unit));
 }
 
 static void fp64_verdict(char *text, size_t size, const void *answer)
@@ -229,7 +228,7 @@ static void fp64_verdict(char *text, size_t size, const void *answer)
 
 const struct record_line verified_fp64_lines[] = {
     /* clang-format off */
-    { "scheme",           fp64_scheme,       RECORD_ALWAYS, NULL },
+    { "kernel",           fp64_kernel,       RECORD_ALWAYS, NULL },
     { "run",              on_said,           RECORD_ALWAYS, NULL },
     { "compared",         kernel_compared,   RECORD_ALWAYS, NULL },
     { "differ",           kernel_differ,     RECORD_ALWAYS, NULL },
