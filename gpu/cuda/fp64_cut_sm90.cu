@@ -120,13 +120,10 @@ __device__ void cut_truncated(four_slices<PARTS> &d, const double (&x)[FOUR],
     for (int s = 0; s < PARTS; s++) d[s] = __vsub4(d[s] ^ negative, negative);
 }
 
-/* digit_of() of emu/fp64/cut.c: its low byte. */
+/* digit_of() of emu/fp64/cut.c: the low byte of the conversion to s32, which saturates. */
 __device__ uint32_t digit_of(double x, double inverse)
 {
-    const double digit = __dmul_rn(x, inverse);
-    if (isnan(digit)) return 0;
-    if (fabs(digit) <= INT16_MAX) return (uint32_t)(int)digit & 0xff;
-    return digit > 0 ? 0xff : 0;
+    return (uint32_t)__double2int_rz(__dmul_rn(x, inverse)) & 0xff;
 }
 
 /* cut_line_nearest(). */

@@ -151,48 +151,40 @@ __device__ __forceinline__ void add_four(double (&sum)[4], int4 x, double weight
     sum[3] = add<NEAREST>(sum[3], x.w, weight, s.row[1], s.column[1]);
 }
 
-/* The sums that are read at a time, and whether they may be of two slots.  Loads depend on
-   no branch, so that they do not wait for each other: beyond the last sum they read it
-   again. */
-template <bool PAIRS> struct sums_read {
-    static constexpr int at_once = PAIRS ? 4 : 8;
-    int4 first[at_once], second[PAIRS ? at_once : 1];
+/* The number of sums that are read at a time. */
+enum { AT_ONCE = 8 };
 
-    __device__ __forceinline__ sums_read(const slots &from, const slice_program &program,
-                                         int sum, int four)
-    {
-#pragma unroll
-        for (int i = 0; i < at_once; i++) {
-            const struct slice_sum s = program.sum[min(sum + i, program.sums - 1)];
-            first[i] = __ldcs(&from.four(s.slot, four));
-            if (PAIRS)
-                second[i] = __ldcs(
-                    &from.four(s.second == SLICE_NO_SLOT ? s.slot : s.second, four));
-        }
+/* PAIRS: whether sums may be of two slots. */
+template <bool PAIRS>
+__device__ __forceinline__ int4 sum_of(const slots &from, struct slice_sum sum, int four)
+{
+    int4 x = __ldcs(&from.four(sum.slot, four));
+    if (PAIRS) {
+        const bool has = sum.second != SLICE_NO_SLOT;
+        const int4 y = __ldcs(&from.four(has ? sum.second : sum.slot, four));
+        x.x += has ? y.x : 0, x.y += has ? y.y : 0;
+        x.z += has ? y.z : 0, x.w += has ? y.w : 0;
     }
-    __device__ __forceinline__ int4 at(int i, struct slice_sum s) const
-    {
-        const int4 x = first[i], y = second[PAIRS ? i : 0];
-        if (!PAIRS || s.second == SLICE_NO_SLOT) return x;
-        return make_int4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
-    }
-};
+    return x;
+}
 
 template <bool NEAREST, bool PAIRS>
 __device__ __forceinline__ void sums_add(double (&sum)[4], const slots &from,
                                          const slice_program &program, int four,
                                          const scales &s)
 {
-    using read = sums_read<PAIRS>;
-    for (int first = 0; first < program.sums; first += read::at_once) {
-        const read x(from, program, first, four);
+    for (int first = 0; first < program.sums; first += AT_ONCE) {
+        int4 x[AT_ONCE];
 #pragma unroll
-        for (int i = 0; i < read::at_once; i++) {
-            if (first + i >= program.sums) break;
-            const struct slice_sum of = program.sum[first + i];
-            add_four<NEAREST>(sum, x.at(i, of),
-                              weight_of(of.level, program.width, NEAREST), s);
-        }
+        for (int i = 0; i < AT_ONCE; i++)
+            if (first + i < program.sums)
+                x[i] = sum_of<PAIRS>(from, program.sum[first + i], four);
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            if (first + i < program.sums)
+                add_four<NEAREST>(
+                    sum, x[i],
+                    weight_of(program.sum[first + i].level, program.width, NEAREST), s);
     }
 }
 

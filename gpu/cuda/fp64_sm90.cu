@@ -271,12 +271,15 @@ struct plan {
     struct programs programs;
 };
 
+/* If all tiles are divided, there are no differences: sums of two slots take longer than
+   their products save. */
 int plan_make(struct plan *to, const struct fp64_product *p)
 {
     const int status = schedule_make(&to->schedule, p);
     if (status) return status;
-    slice_program_make(&to->programs.whole, p->parts, p->k, p->groups, !p->nearest, 1);
-    slice_program_make(&to->programs.divided, p->parts, p->k, p->groups, !p->nearest,
+    const bool differences = !p->nearest && to->schedule.whole;
+    slice_program_make(&to->programs.whole, p->parts, p->k, p->groups, differences, 1);
+    slice_program_make(&to->programs.divided, p->parts, p->k, p->groups, differences,
                        to->schedule.shares);
     return status;
 }
