@@ -104,14 +104,18 @@ static int exponent_above(double x)
     return field_of(lifted) - 1077 + !is_power;
 }
 
-/* The digit of a multiple of its unit, 1 / inverse: as a conversion to s32 whose low 8
-   bits are stored.  Digits of f16 parts have more bits, and are small enough. */
-static int16_t digit_of(double x, double inverse)
+/* The digit of a multiple of its unit, 1 / inverse: the low 8 bits of a conversion to s32,
+   which saturates.  Only lines with an element from 2^970 on have digits beyond 8 bits,
+   except digits of more than 7 bits, which are small enough for 16. */
+static int16_t digit_of(double x, double inverse, int width)
 {
     const double digit = x * inverse;
     if (isnan(digit)) return 0;
-    if (fabs(digit) <= INT16_MAX) return (int16_t)digit;
-    return digit > 0 ? -1 : 0;
+    if (width > 7)
+        return (int16_t)(fabs(digit) <= INT16_MAX ? digit : digit > 0 ? -1 : 0);
+    const double most = digit < INT32_MAX ? digit : INT32_MAX;
+    const int low = (int)larger_double(INT32_MIN, most) & 0xff;
+    return (int16_t)(low < 0x80 ? low : low - 0x100);
 }
 
 /* Round every element to a multiple of 2^(52 - 53) of `shift`, and leave the rest. */
@@ -122,7 +126,7 @@ static void cut_slice(struct slices *to, size_t line, int slice, double shift,
     for (size_t p = 0; p < to->k; p++) {
         const double rounded = (rest[p] + shift) - shift;
         rest[p] -= rounded;
-        digit[p] = digit_of(rounded, inverse);
+        digit[p] = digit_of(rounded, inverse, to->width);
     }
 }
 
