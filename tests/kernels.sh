@@ -368,7 +368,28 @@ kernels_agree() {
 ok_if_empty "the modules are built" "$(model_built models; model_built honest -DHONEST)"
 BITCUT_MODULES=$work/models
 export BITCUT_MODULES
+# FP64 GEMMs by a scheme.
+fp64_compared() {
+    run 0 list fp64-kernels --json
+    [ "$(value scheme | tr '\n' ' ')" = "ozimmu-ef ozimmu-h ozimmu noname ozimmu " ] || value scheme
+    run 0 verify --kernel model.ozimmu-ef -m 9 -n 10 -k 11 --json
+    expect kernel model.ozimmu-ef.s8
+    expect scheme ozimmu-ef
+    expect unit hopper/wgmma.m64n8k32.s32.s8
+    expect compared 90
+    expect mismatches 0
+    run 1 verify --kernel liar.ozimmu -m 9 -n 10 -k 11 --json
+    [ "$(value mismatches)" -gt 50 ] || value mismatches
+    run 3 verify --kernel liar.noname -m 9 -n 10 -k 11
+    run 0 bench fp64 --device cuda -n 20 --rounds 3 --kernel model --json
+    [ "$(value parts | tr '\n' ' ')" = "7 8 9 7 8 9 " ] || value parts
+    [ "$(value ratio | grep -c "^1.0$")" -eq 6 ] || value ratio
+    run 3 bench fp64 --device cuda -n 20 --kernel liar.ozimmu
+    grep -q "differs from the emulator" err || cat err
+}
+
 ok_if_empty "kernels are listed" "$(kernels_listed)"
+ok_if_empty "kernels of FP64 GEMMs" "$(fp64_compared)"
 exhaustive "a grid of shapes" grid_agrees
 exhaustive "kernels by the beginning of their name" names_chosen
 ok_if_empty "equilibrated lines" "$(equilibrated)"

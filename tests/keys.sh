@@ -194,6 +194,7 @@ runs > out 2>&1 || cat out >> run.failed
 if [ -f "$libraries/libbitcut.so" ]; then
     model_built models -DHONEST
     BITCUT_MODULES=$work/models prints gpu bench gpu -n 16 --rounds 1 --kernel gemm.plain
+    BITCUT_MODULES=$work/models prints of_fp64 bench fp64 --device cuda -n 16 --rounds 1
     sed -i '/^ratio_/d' gpu.printed
 fi
 
@@ -228,7 +229,7 @@ every_line() {
     unread advise -a A.npy -b B.npy --unit h100 --quantizers --format-d bf16 --want 0.1
 }
 
-echo 1..28
+echo 1..29
 ok_if_empty "gemm" "$(same gemm gemm gemm_batch 'a GEMM' 'operands of a GEMM' metrics budget \
     'split of a quantizer' 'may emulated')"
 ok_if_empty "verify" "$(same verify verify verify_batch 'a GEMM' 'operands of a GEMM' budget)"
@@ -256,6 +257,9 @@ ok_if_empty "bench exact" "$(same exact 'bench exact' 'may a BLAS')"
 ok_if_empty "bench emu" "$(same emu 'bench emu' 'may a BLAS')"
 if [ -f gpu.printed ]; then ok_if_empty "bench gpu" "$(same gpu 'bench gpu')"
 else skip "bench gpu" shared
+fi
+if [ -f of_fp64.printed ]; then ok_if_empty "bench fp64" "$(same of_fp64 'bench fp64')"
+else skip "bench fp64" shared
 fi
 if [ -f host.printed ]; then
     ok_if_empty "bench gpu on the host" "$(same host 'bench gpu' 'bench gpu on the host')"

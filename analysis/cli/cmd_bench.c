@@ -4,6 +4,7 @@
 #include "analysis/cli/bench_emu.h"
 #include "analysis/cli/bench_emu_device.h"
 #include "analysis/cli/bench_exact.h"
+#include "analysis/cli/bench_fp64.h"
 #include "analysis/cli/bench_gpu.h"
 #include "analysis/cli/command.h"
 #include "analysis/cli/device_option.h"
@@ -23,8 +24,8 @@ static const struct option_row options[] = {
       OPTION(bench, unit, TEXT, "U") },
     { "recipe", "emu on a device: recipe (bitcut list recipes; default plain)",
       OPTION(bench, recipe, TEXT, "R") },
-    DEVICE_OPTION(bench, "emu and exact: emulator; gpu: cuda"),
-    { "kernel", "gpu: kernel, by its name or the beginning of it, or all",
+    DEVICE_OPTION(bench, "emu and exact: emulator; gpu and fp64: cuda"),
+    { "kernel", "gpu and fp64: kernel, by its name or the beginning of it, or all",
       OPTION(bench, kernel, TEXT, "K") },
     { "tile", "gpu: only kernels with this tile (default: chosen for the shape)",
       OPTION(bench, tile, TEXT, "MxN[xK]") },
@@ -35,7 +36,7 @@ static const struct option_row options[] = {
       OPTION(bench, shapes, TEXTS, "S") },
     { "batch", "gpu: batch size, for a study of batches; may be repeated",
       OPTION(bench, batches, COUNTS, "N") },
-    { "rounds", "gpu: number of timings of each kernel (default 5)",
+    { "rounds", "gpu and fp64: number of timings of each kernel (default 5)",
       OPTION(bench, rounds, COUNT, "N") },
     { "sustained",
       "gpu: ms of sustained load (3/10 warm up) to measure speed, clock and power "
@@ -47,7 +48,7 @@ static const struct option_row options[] = {
 };
 
 /* The subjects of timing: a suite; for bench gpu whole GEMMs or a study of small ones. */
-enum { EXACT = 1, EMU = 2, GEMMS = 4, SMALL = 8, EMU_DEVICE = 16 };
+enum { EXACT = 1, EMU = 2, GEMMS = 4, SMALL = 8, EMU_DEVICE = 16, FP64 = 32 };
 
 #define OF_GPU   "requires bench gpu"
 #define OF_GEMMS "requires bench gpu and is not supported for batches of small GEMMs"
@@ -56,11 +57,11 @@ static const struct option_use uses[] = {
     /* clang-format off */
     { "unit",        EMU | EMU_DEVICE, "requires bench emu" },
     { "recipe",      EMU_DEVICE,    "requires bench emu with a device" },
-    { "kernel",      GEMMS | SMALL, OF_GPU             },
+    { "kernel",      GEMMS | SMALL | FP64, "requires bench gpu or fp64" },
     { "study",       GEMMS | SMALL, OF_GPU             },
     { "shapes",      GEMMS | SMALL, OF_GPU             },
     { "batch",       GEMMS | SMALL, OF_GPU             },
-    { "rounds",      GEMMS | SMALL, OF_GPU             },
+    { "rounds",      GEMMS | SMALL | FP64, "requires bench gpu or fp64" },
     { "tile",        GEMMS,         OF_GEMMS           },
     { "sustained",   GEMMS,         OF_GEMMS           },
     { "equilibrate", GEMMS,         OF_GEMMS           },
@@ -128,6 +129,8 @@ static const struct suite suites[] = {
     { "emu", "emulated GEMMs against the SGEMM of OpenBLAS or BLIS, if installed", EMU,
       run_emu },
     { "gpu", "kernels on the device against its vendor's libraries", GEMMS, bench_gpu },
+    { "fp64", "kernels for FP64 GEMMs by slices against DGEMM of the vendor's library", FP64,
+      bench_fp64 },
     { 0 }
 };
 
@@ -143,7 +146,7 @@ static unsigned use_of(const struct suite *suite, const struct bench_options *o)
 static int run(struct context *x)
 {
     if (x->operand_count == 0)
-        return complain("bench", "requires a suite: exact, emu or gpu");
+        return complain("bench", "requires a suite: exact, emu, gpu or fp64");
     const struct suite *suite = table_find(TABLE(suites), x->operands[0]);
     if (!suite) return fail_unknown("bench", x->operands[0], TABLE(suites));
     const int status = check_use(x, uses, use_of(suite, x->own));
@@ -157,7 +160,7 @@ const struct command command_bench = {
     .own = options,
     .own_size = sizeof defaults,
     .defaults = &defaults,
-    .operands = "exact|emu|gpu",
+    .operands = "exact|emu|gpu|fp64",
     .operands_most = 1,
     .task = TASK_CHOOSE,
     .examples = {

@@ -14,7 +14,7 @@
 #include "analysis/study/study.h"
 #include "emu/rate.h"
 #include "emu/unit.h"
-#include "gpu/api/gpu.h"
+#include "gpu/api/fp64.h"
 #include "gpu/api/tile.h"
 #include "lib/base/text.h"
 #include "lib/io/listing.h"
@@ -156,6 +156,16 @@ static void describe_kernel(struct field_writer *w, const void *row)
     write_integer_field(w, "read_bytes", k->read_bytes);
     write_integer_field(w, "slices_most", k->slices_most);
     write_most_field(w, "slices_together", (size_t)k->slices_together);
+    write_most_field(w, "size_most", k->size_most);
+    write_architectures_field(w, k->architectures);
+}
+
+static void describe_fp64_kernel(struct field_writer *w, const void *row)
+{
+    const struct gpu_fp64_kernel *k = row;
+    write_text_field(w, "scheme", k->scheme);
+    write_text_field(w, "instruction", k->instruction);
+    write_integer_field(w, "parts_most", k->parts_most);
     write_most_field(w, "size_most", k->size_most);
     write_architectures_field(w, k->architectures);
 }
@@ -326,6 +336,11 @@ static const void *next_kernel(const struct gpu *g, const void *at)
     return gpu_kernel_next(g, at);
 }
 
+static const void *next_fp64_kernel(const struct gpu *g, const void *at)
+{
+    return gpu_fp64_next(g, at);
+}
+
 struct module_table {
     struct bitcut_table table;
     const void *(*next)(const struct gpu *g, const void *at);
@@ -344,6 +359,11 @@ static const struct module_table module_tables[] = {
       next_instruction },
     { { "kernels", "whole GEMMs that a device can run", { NULL, 0 }, describe_kernel },
       next_kernel },
+    { { "fp64-kernels",
+        "FP64 GEMMs by a scheme that a device can run",
+        { NULL, 0 },
+        describe_fp64_kernel },
+      next_fp64_kernel },
     { { 0 }, NULL }
 };
 

@@ -5,6 +5,7 @@
 #include "analysis/cli/explain_text.h"
 #include "analysis/cli/setup.h"
 #include "analysis/cli/terminal.h"
+#include "analysis/cli/verify_fp64.h"
 #include "analysis/verify/kernel_difference.h"
 #include "analysis/verify/verified.h"
 #include "gpu/api/choose.h"
@@ -288,6 +289,21 @@ static bool choose_kernels(struct trying *t)
     return last;
 }
 
+/* Kernels of FP64 GEMMs that have the name too.  Of several kernels, those that the
+   device cannot run are not tried. */
+static int try_fp64(const struct asked *q, bool several, int status)
+{
+    const struct recorder *const r = q->recorder;
+    const struct gpu_fp64_kernel *k = NULL;
+    bool fits = !several;
+    while ((k = gpu_fp64_next(&r->gpu, k)))
+        fits |= (k->architectures & r->device.architectures) != 0;
+    if (!fits) return status;
+    const int fp64 = verify_fp64_kernels(q->context, r, q->what.name,
+                                         has_shape(q) ? &q->what.shape : NULL);
+    return fp64 > status ? fp64 : status;
+}
+
 static int try_kernels(const struct asked *q)
 {
     struct trying t = { .asked = q };
@@ -297,12 +313,14 @@ static int try_kernels(const struct asked *q)
         fault_set(&t.fault, BITCUT_NO_MEMORY, "not enough memory");
         return fail("verify", &t.fault);
     }
-    if (!choose_kernels(&t))
+    const bool chosen = choose_kernels(&t),
+               fp64 = has_fp64_kernel(q->recorder, q->what.name);
+    if (!chosen && !fp64)
         status = complain("--kernel", "names no known kernel; see bitcut list kernels");
-    else status = try_all(&t);
+    else if (chosen) status = try_all(&t);
     if (t.unfit && status < EXIT_USAGE) status = fail_gemm(q, t.unfit, &t.fault);
     free(t.kernel);
-    return status;
+    return fp64 && status < EXIT_USAGE ? try_fp64(q, chosen, status) : status;
 }
 
 /* --- the split -------------------------------------------------------------------- */
@@ -425,7 +443,7 @@ static bool has_kernel(const struct recorder *r, const char *name)
     const struct gpu_kernel *k = NULL;
     while ((k = gpu_kernel_next(&r->gpu, k)))
         if (kernel_is_called(k->name, name)) return true;
-    return false;
+    return has_fp64_kernel(r, name);
 }
 
 /* BACKEND/NAME means the kernels with that name, or else the best kernel for that recipe.

@@ -84,6 +84,7 @@ struct verified_kernel {
 
 extern const struct record_field verified_kernel_fields[];
 extern const struct record_line verified_kernel_lines[];
+extern const struct record_line verified_fp64_lines[]; /* for a kernel of FP64 GEMMs */
 
 struct verified_split {
     struct verified_on on; /* must be first */

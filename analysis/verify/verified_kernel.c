@@ -212,6 +212,33 @@ const struct record_line verified_kernel_lines[] = {
     /* clang-format on */
 };
 
+static void fp64_kernel(char *text, size_t size, const void *answer)
+{
+    const struct verified_on *const on = answer;
+    text_add(text, size, "%s, unit %s", on->kernel,
+             bitcut_unit_name(on->gemm.gemm->unit));
+}
+
+static void fp64_verdict(char *text, size_t size, const void *answer)
+{
+    text_add(text, size,
+             kernel_differs(answer) ? "D differs from this scheme on this unit"
+                                    : "D equals this scheme on this unit, bit for bit");
+}
+
+const struct record_line verified_fp64_lines[] = {
+    /* clang-format off */
+    { "kernel",           fp64_kernel,       RECORD_ALWAYS, NULL },
+    { "run",              on_said,           RECORD_ALWAYS, NULL },
+    { "compared",         kernel_compared,   RECORD_ALWAYS, NULL },
+    { "differ",           kernel_differ,     RECORD_ALWAYS, NULL },
+    { "first difference", kernel_first_said, RECORD_BELOW,  NULL },
+    { "in",               kernel_where,      RECORD_BELOW,  NULL },
+    { LABEL_VERDICT,      fp64_verdict,      RECORD_ALWAYS, NULL },
+    { 0 }
+    /* clang-format on */
+};
+
 static void split_compared(char *text, size_t size, const void *answer)
 {
     const struct split_result *const r = &((const struct verified_split *)answer)->result;

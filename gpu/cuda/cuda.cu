@@ -203,5 +203,10 @@ const struct gpu_module bitcut_gpu_module = {
     gemm_parts,    gemm_split,     gemm_run,
     gemm_prepare,  gemm_workspace, gemm_start,
     gemm_reaches,  &timer,         emulation_counts,
-    multipliers,   EMULATION_METHODS, emulation_claim, exact_sums, &streams
+    multipliers,   EMULATION_METHODS, emulation_claim, exact_sums, &streams,
+#ifdef HOPPER
+    fp64_kernels,  fp64_peers,     fp64_run
+#else
+    NULL,          NULL,           NULL
+#endif
 };

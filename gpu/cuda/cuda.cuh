@@ -52,6 +52,12 @@ int exact_sums(const struct exact_sums_to *to, size_t m, size_t n, size_t k,
 
 extern const struct gpu_streams streams; /* gpu/cuda/streams.cu */
 
+/* FP64 GEMMs of the module. */
+extern const struct gpu_fp64_kernel fp64_kernels[];
+extern const struct gpu_fp64_peer fp64_peers[];
+int fp64_run(const struct gpu_fp64 *gemm, double *milliseconds, int repeats, int device,
+             char *fault);
+
 /* The integer that holds an encoding of each format, by the format's name in PTX. */
 using encoding_f16 = uint16_t;
 using encoding_bf16 = uint16_t;

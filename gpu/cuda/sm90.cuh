@@ -124,6 +124,7 @@ WGMMA(e4m3, 128, 32,  64, "")
 WGMMA_INTEGERS(s8,  64, 32, 32)
 WGMMA_INTEGERS(s8,  96, 32, 48)
 WGMMA_INTEGERS(s8, 128, 32, 64)
+WGMMA_INTEGERS(s8, 256, 32, 128)
 /* clang-format on */
 
 /* Call this before the next wgmma if other instructions wrote registers of D. */
@@ -252,6 +253,13 @@ static __device__ __forceinline__ void cluster_read(float (&v)[4], uint32_t from
 static __device__ __forceinline__ void parts_foresee(const CUtensorMap *parts)
 {
     asm volatile("prefetch.tensormap [%0];" ::"l"(parts) : "memory");
+}
+
+/* Bring consecutive bytes, a multiple of 16, to the L2 cache. */
+static __device__ __forceinline__ void cache_foresee(const void *at, int bytes)
+{
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(at), "r"(bytes)
+                 : "memory");
 }
 
 /* Copy a box from (k, line, part) of slice `slice` of matrix `matrix` of a map; its bytes

@@ -14,7 +14,7 @@
 
 /* Increased with every change of this file, and of the rows and plans that it passes on.
    A module with another number is refused. */
-enum { GPU_INTERFACE = 20 };
+enum { GPU_INTERFACE = 21 };
 
 enum { GPU_TEXT_MAX = 256, GPU_FAULT_MAX = 200 };
 
@@ -295,6 +295,40 @@ struct gpu_timer {
     double (*peak)(const struct gpu_kernel *kernel);
 };
 
+/* --- FP64 GEMMs ------------------------------------------------------------------- */
+
+/* A row of a table of kernels for FP64 GEMMs by a scheme.  The scheme and the number of
+   parts determine every bit of its results, which equal those of bitcut_gemm()
+   (lib/bitcut.h, "FP64"). */
+struct gpu_fp64_kernel {
+    const char *name, *what; /* family.scheme.format.tile.stages                       */
+    const char *scheme;      /* name of the row of emu/fp64/scheme.c that it computes  */
+    const char *instruction; /* name of the row of the instruction, which multiplies
+                                parts                                                  */
+    int parts_most;          /* largest number of parts; the smallest is 1             */
+    size_t size_most;        /* largest m, n and k                                     */
+    unsigned architectures;  /* architectures that run it, as for an instruction       */
+    bool groups, nearest;    /* used only in the module                                */
+};
+
+/* A row of a table of peers: FP64 GEMMs of a library. */
+struct gpu_fp64_peer {
+    const char *name, *what;
+    int bits; /* bits that its fixed-point numbers retain; 0: FP64 units */
+};
+
+/* D = alpha A B + beta C, of row-major matrices without gaps in host memory, by a kernel,
+   or by a peer, which takes alpha 1 and beta 0. */
+struct gpu_fp64 {
+    const struct gpu_fp64_kernel *kernel; /* NULL: `peer` computes it */
+    const struct gpu_fp64_peer *peer;
+    int parts; /* for a kernel */
+    size_t m, n, k;
+    double alpha, beta;
+    const double *a, *b, *c; /* c: NULL if beta is zero */
+    double *d;
+};
+
 /* --- what a module has ------------------------------------------------------------ */
 
 /* A row of a module's table of families.  Among the kernels of a recipe, over all
@@ -476,6 +510,16 @@ struct gpu_module {
 
     const struct gpu_streams *streams; /* NULL: the module cannot use streams of other
                                           code                   */
+
+    const struct gpu_fp64_kernel *fp64_kernels; /* ended by a row without a name; NULL: no
+                                                   FP64 GEMMs                      */
+    const struct gpu_fp64_peer *fp64_peers;     /* the same */
+
+    /* Run an FP64 GEMM whose sizes the kernel supports, and wait.  Then start it `repeats`
+       times more, and write the time of each start, without copies, to milliseconds[].
+       The device must have an architecture of the kernel. */
+    int (*fp64)(const struct gpu_fp64 *gemm, double *milliseconds, int repeats, int device,
+                char *fault);
 };
 
 #endif

@@ -331,5 +331,7 @@ const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,
                                               .claim = model_claim,
                                               .sums = model_sums,
 #endif
+                                              .fp64_kernels = model_fp64_kernels,
+                                              .fp64 = model_fp64,
                                               .timer = &model_timer,
                                               .streams = &model_streams };

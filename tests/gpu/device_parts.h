@@ -116,6 +116,10 @@ int model_gemm(const struct gpu_work *w, const struct gpu_memory memory[4], int 
 extern const struct gpu_streams model_streams;
 extern const struct gpu_timer model_timer;
 
+extern const struct gpu_fp64_kernel model_fp64_kernels[]; /* device_fp64.c */
+int model_fp64(const struct gpu_fp64 *g, double *milliseconds, int repeats, int device,
+               char *fault);
+
 int model_claim(int device, int multiplier, char *fault);
 int model_sums(const struct exact_sums_to *to, size_t m, size_t n, size_t k,
                const uint32_t *a, const uint32_t *b, int device, char *fault);
