@@ -55,11 +55,11 @@ END
 # A routine of the other precision is counted, whatever it calls.
 counted_other() {
     ran 0 --json -- ./scenes64 within
-    [ "$(counts taken others counted)" = "2 3 cblas_ssyrk 1" ] || tail -n 1 err
+    [ "$(counts taken others)" = "2 3" ] || tail -n 1 err
     grep -q '"counted":"cblas_ssyrk 1, sgemm_ 2"' err || tail -n 1 err
     # FP32 products of a run of FP64, and the other way round.
     ran 1 --json -- ./scenes all > said
-    [ "$(counts calls others counted)" = "0 3 cblas_sgemm_batch_strided 1" ] || tail -n 1 err
+    [ "$(counts calls others)" = "0 3" ] || tail -n 1 err
     ran 1 -- ./scenes all > said
     line '^bitcut: run: no product was seen: its products are not FP64 products of level 3'
     bitcut run --recipe plain --unit h100 -- ./scenes64 all > out 2> err && echo "FP64 by plain"
@@ -127,8 +127,8 @@ refused() {
     bitcut run --audit --rule "*=$way" -- ./scenes64 once > out 2> err && echo "audited"
     line '^bitcut: --audit audits FP32 products; it cannot be combined with a scheme$'
     BITCUT_RUN=$SCENE_RECIPE@h100,parts=99 LD_PRELOAD=$library ./scenes64 once > out 2> err
-    line '^bitcut: run: BITCUT_RUN: parts: scheme ozimmu-h has 1 to 18 parts; products are'
-    nm -D "$library" | grep -E 'mpfr|__gmp'
+    line '^bitcut: run: BITCUT_RUN: scheme ozimmu-h has 1 to 18 parts; products are'
+    $NM -D "$library" | grep -E 'mpfr|__gmp'
 }
 
 called_scheme() { called "$1" $SCENE_UNIT; }

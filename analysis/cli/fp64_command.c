@@ -91,6 +91,7 @@ static int read(struct encoded_matrix *to, const struct fp64_setup *s, const cha
 {
     struct matrix_options files = s->r->setup->files;
     if (!files.format) files.format = "f64";
+    if (!files.format_of[MATRIX_C]) files.format_of[MATRIX_C] = "f64";
     return matrix_read(to, option, path, &files);
 }
 

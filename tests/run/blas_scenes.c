@@ -86,14 +86,17 @@ static void expect(real *c, int n)
     if (bitcut_gemm(NULL, &g, 1, why) != BITCUT_OK) complain(why);
 }
 
+/* With more bits than FP32 has, if it is FP64. */
+#define LONG ((real)(1 + 0x1p-30))
+
 static void begin(void)
 {
     uint32_t x = 18;
     for (int i = 0; i < MOST * MOST; i++) {
         x = x * 1664525 + 1013904223;
-        a[i] = (real)(int)(x >> 7) / 65536 - 200;
+        a[i] = (real)(int)(x >> 7) / 65536 * LONG - 200;
         x = x * 1664525 + 1013904223;
-        b[i] = (real)(int)(x >> 7) / 8388608 - 1;
+        b[i] = (real)(int)(x >> 7) / 8388608 * LONG - 1;
     }
     expect(small, SMALL);
     expect(large, LARGE);
