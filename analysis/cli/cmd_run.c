@@ -35,7 +35,8 @@ struct run_options {
     bool audit, native;
 };
 
-static const struct run_options defaults = { .setup = SETUP_DEFAULTS, .fp64 = FP64_DEFAULTS };
+static const struct run_options defaults = { .setup = SETUP_DEFAULTS,
+                                             .fp64 = FP64_DEFAULTS };
 
 static const struct option_row options[] = {
     SETUP_CHOICE(run, false),
@@ -114,9 +115,9 @@ static int find_unit(struct run_options *o)
 }
 
 /* The options that --scheme can be combined with. */
-static const char *const taken_with_scheme[] = { "scheme", "parts",  "unit", "rule",
-                                                 "against", "least",  "native", "folder",
-                                                 "json",    "threads", "o",     NULL };
+static const char *const taken_with_scheme[] = { "scheme",  "parts",   "unit",   "rule",
+                                                 "against", "least",   "native", "folder",
+                                                 "json",    "threads", "o",      NULL };
 
 /* The configuration of --recipe or --scheme, and --unit. */
 static int write_way_field(struct run_options *o, const struct context *x)
@@ -147,7 +148,8 @@ static int check_audit(const struct run_options *o,
 {
     if (!o->audit || run_configuration_fits(configuration, PRECISION_F32))
         return EXIT_GOOD;
-    return complain("--audit", "audits FP32 products; it cannot be combined with a scheme");
+    return complain("--audit",
+                    "audits FP32 products; it cannot be combined with a scheme");
 }
 
 static int write_rules_field(const struct run_options *o)

@@ -65,14 +65,13 @@ static json_t *configuration_json(const struct call_log_site *p)
         is_other(&configuration, p->configuration) ? &configuration.gemm : NULL;
     int parts = 0;
     if (g && g->scheme) fp64_plan(&parts, g, NULL);
-    return json_pack("{s:o, s:s?, s:s?, s:o, s:s?, s:s?, s:o, s:s?}", "configuration",
-                     json_text(p->configuration), "recipe",
-                     g && g->recipe ? g->recipe->name : NULL, "scheme",
-                     g && g->scheme ? g->scheme->name : NULL, "parts",
-                     parts ? json_integer(parts) : json_null(), "unit",
-                     g ? g->unit->name : NULL, "evidence", evidence_of(p->configuration),
-                     "against", text_if_any(p->against), "against_evidence",
-                     evidence_of(p->against));
+    return json_pack(
+        "{s:o, s:s?, s:s?, s:o, s:s?, s:s?, s:o, s:s?}", "configuration",
+        json_text(p->configuration), "recipe", g && g->recipe ? g->recipe->name : NULL,
+        "scheme", g && g->scheme ? g->scheme->name : NULL, "parts",
+        parts ? json_integer(parts) : json_null(), "unit", g ? g->unit->name : NULL,
+        "evidence", evidence_of(p->configuration), "against", text_if_any(p->against),
+        "against_evidence", evidence_of(p->against));
 }
 
 /* The differences of the comparison, null if nothing was compared. */
@@ -85,8 +84,8 @@ static json_t *difference_json(const struct call_log_difference *x)
     return json_pack("{s:o, s:o, s:o, s:o, s:o}", "outputs", json_count(x->outputs),
                      "differ", json_count(x->differ), "not_finite",
                      json_count(x->not_finite), "difference",
-                     json_number(norm > 0 ? (double)sqrtl(x->square / norm) : 0), "largest",
-                     json_number(x->largest > 0 ? x->most / x->largest : 0));
+                     json_number(norm > 0 ? (double)sqrtl(x->square / norm) : 0),
+                     "largest", json_number(x->largest > 0 ? x->most / x->largest : 0));
 }
 
 /* The reasons why calls were left to the library, "small 12, scalars 3"; null: there were

@@ -61,6 +61,6 @@ uint64_t product_element(const struct bitcut_matrix *x, size_t rows, size_t cols
 /* A copy of such a matrix, row-major and contiguous, which the caller frees.  Returns
    NULL if memory runs out. */
 void *product_copy(const struct bitcut_matrix *x, size_t rows, size_t cols,
-                       enum half half);
+                   enum half half);
 
 #endif

@@ -13,7 +13,7 @@
 #define PASS(base, arguments)                                                            \
     const char *const here = __builtin_frame_address(0);                                 \
     any_function *const original = call_count(&routine, CALLER, here);                   \
-    ((NAME(base##_type) *)original)arguments;                                            \
+    ((NAME(base##_type) *)original) arguments;                                           \
     call_counted(here);
 
 /* Do only that if no product of the routine's precision is computed. */
@@ -31,7 +31,7 @@
     struct call turn;                                                                    \
     const enum legality legality = legal(&product, &call);                               \
     call_begin(&turn, &routine, CALLER, &product, legality, groups);                     \
-    if (turn.original) ((NAME(base##_type) *)turn.original)arguments;                    \
+    if (turn.original) ((NAME(base##_type) *)turn.original) arguments;                   \
     call_end(&turn);
 
 /* A routine that is computed here. */

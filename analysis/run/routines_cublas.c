@@ -20,9 +20,7 @@
    them to a product; the others are the arguments. */
 #define TAKE(base, legal, ...)                                                           \
     OWN(base);                                                                           \
-    if (!run_settings()->takes[PRECISION]) {                                             \
-        PASS(base, __VA_ARGS__)                                                          \
-    }                                                                                    \
+    if (!run_settings()->takes[PRECISION]) { PASS(base, __VA_ARGS__) }                   \
     struct product product;                                                              \
     struct stream_call there;                                                            \
     struct call turn;                                                                    \

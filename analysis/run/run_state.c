@@ -91,7 +91,8 @@ static struct call_log *own_call_log(void)
     call_log = folder ? call_log_open(folder, &f) : NULL;
     if (call_log) {
         memcpy(call_log->fault, settings_fault, sizeof call_log->fault);
-        for (int i = 0; i < PRECISIONS; i++) call_log->takes[i] = run_settings()->takes[i];
+        for (int i = 0; i < PRECISIONS; i++)
+            call_log->takes[i] = run_settings()->takes[i];
     } else if (folder)
         run_warn("bitcut: run: %s: %s; process %ld writes no log\n", folder, f.text,
                  (long)getpid());

@@ -197,10 +197,11 @@ const char *run_setting_unknown(char name[SETTING_NAME_MAX])
 static void find_precisions(struct run_settings *s)
 {
     for (enum precision p = 0; p < PRECISIONS; p++) {
-        const struct run_configuration *const own = &s->configuration,
-                                       *const other = &s->against;
+        const struct run_configuration *const own = &s->configuration, *const other =
+                                                                           &s->against;
         s->takes[p] = !own->original && run_configuration_fits(own, p);
-        s->takes[p] |= s->compares && !other->original && run_configuration_fits(other, p);
+        s->takes[p] |=
+            s->compares && !other->original && run_configuration_fits(other, p);
         for (int i = 0; i < s->rules; i++) {
             const struct run_configuration *const of_rule = &s->rule[i].configuration;
             s->takes[p] |= !of_rule->original && run_configuration_fits(of_rule, p);

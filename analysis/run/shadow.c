@@ -62,7 +62,8 @@ static double value_of(const void *at, size_t bytes)
 {
     uint32_t small;
     double large;
-    if (bytes == sizeof small) return value_of_float(*(const uint32_t *)memcpy(&small, at, bytes));
+    if (bytes == sizeof small)
+        return value_of_float(*(const uint32_t *)memcpy(&small, at, bytes));
     memcpy(&large, at, sizeof large);
     return large;
 }
@@ -98,7 +99,8 @@ static void compare_one(struct shadow *s, const struct product *p,
     for (size_t i = 0; i < p->gemm.m; i++)
         for (size_t j = 0; j < p->gemm.n; j++) {
             if (!half_has(p->d, i, j)) continue;
-            void *const d = element(&p->gemm, i, j), *const e = element(&other->gemm, i, j);
+            void *const d = element(&p->gemm, i, j), *const e =
+                                                         element(&other->gemm, i, j);
             compare(&s->difference, s->swaps ? e : d, s->swaps ? d : e, bytes);
             if (s->swaps) memcpy(d, e, bytes);
         }
