@@ -43,9 +43,10 @@ static const struct option_row options[] = {
     FP64_OPTIONS(run),
     SETUP_VARIATIONS(run),
     { "rule",
-      "PATTERN=RECIPE@UNIT[,promote=4,...], PATTERN=SCHEME@UNIT[,parts=N] or "
-      "PATTERN=original for call sites that match a shell pattern, such as *train.py:*; "
-      "the first match in the precision of the call applies; may be repeated",
+      "PATTERN=RECIPE@UNIT[,promote=4,...], SCHEME@UNIT[,parts=N] or original: compute "
+      "calls from sites that match a shell pattern, such as *train.py:*, in this "
+      "configuration; the first match in the precision of the call applies; may be "
+      "repeated",
       OPTION(run, rules, TEXTS, "RULE") },
     DEVICE_OPTION(run, "emulator"),
     { "against",

@@ -234,7 +234,7 @@ static void why_none(char *text, size_t size, const struct run_total *t,
     else if (*t->libraries)
         snprintf(text, size,
                  "%s is loaded, but no %s product of level 3 was called: the program has "
-                 "none, or computes it by its own code",
+                 "none, or its own code or LAPACK inside the library computes it",
                  t->libraries, precision);
     else if (t->ended)
         snprintf(text, size, "no process had a BLAS library when it ended");

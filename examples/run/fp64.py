@@ -11,16 +11,16 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = os.environ.get('PYTHON', '/usr/bin/python3')
 PROGRAMS = ['lu64', 'eigen64', 'cg64']
-UNITS = {'slices-f16': 'h100', 'ozimmu': 'h100', 'ozimmu-h': 'h100', 'gemmul8': 'h100'}
-PARTS = {'slices-f16': range(3, 9), 'ozimmu': range(4, 11), 'ozimmu-h': range(3, 10),
-         'gemmul8': range(6, 17, 1)}
-# Columns of the tables: case, key, format.
-COLUMNS = [('LU 1e1', 'first', '%.0e'), ('LU 1e1', 'steps', '%d'),
+UNIT = 'h100'
+PARTS = {'ozimmu-h': range(3, 10), 'ozimmu': range(6, 10), 'gemmul8': (8, 10, 12, 13, 14, 15),
+         'slices-f16': range(4, 8)}
+# The columns of each table: case, key, format.
+TABLES = [[('LU 1e1', 'first', '%.0e'), ('LU 1e1', 'steps', '%d'),
            ('LU 1e6', 'first', '%.0e'), ('LU 1e6', 'steps', '%d'),
-           ('LU 1e12', 'first', '%.0e'), ('LU 1e12', 'steps', '%d'),
-           ('subspace', 'iterations', '%d'), ('subspace', 'residual', '%.0e'),
+           ('LU 1e12', 'first', '%.0e'), ('LU 1e12', 'steps', '%d')],
+          [('subspace', 'iterations', '%d'), ('subspace', 'residual', '%.0e'),
            ('block CG 1e2', 'iterations', '%d'), ('block CG 1e2', 'residual', '%.0e'),
-           ('block CG 1e4', 'iterations', '%d'), ('block CG 1e4', 'residual', '%.0e')]
+           ('block CG 1e4', 'iterations', '%d'), ('block CG 1e4', 'residual', '%.0e')]]
 
 
 def call(command):
@@ -35,7 +35,7 @@ def run(program, scheme, parts):
     with tempfile.TemporaryDirectory() as work:
         log = os.path.join(work, 'log')
         rows = call(['bitcut', 'run', '--scheme', scheme, '--parts', str(parts), '--unit',
-                     UNITS[scheme], '--threads', '1', '-o', log, '--', PYTHON, program + '.py'])
+                     UNIT, '--threads', '1', '-o', log, '--', PYTHON, program + '.py'])
         with open(log) as file:
             total = [json.loads(line) for line in file][-1]
     calls = {'taken': total['taken'], 'failed': total['failed'], 'empty': total['empty']}
@@ -47,8 +47,8 @@ def record(path, programs):
         for program in programs:
             for row in call([PYTHON, program + '.py']):
                 file.write(json.dumps({'program': program, 'scheme': 'own', **row}) + '\n')
-            for scheme in UNITS:
-                for parts in PARTS[scheme]:
+            for scheme, numbers in PARTS.items():
+                for parts in numbers:
                     rows, calls = run(program, scheme, parts)
                     for row in rows:
                         file.write(json.dumps({'program': program, 'scheme': scheme,
@@ -56,25 +56,23 @@ def record(path, programs):
                     file.flush()
 
 
-def table(path):
+def tables(path):
     with open(path) as file:
         rows = [json.loads(line) for line in file]
-    configurations = list(dict.fromkeys((x['scheme'], x.get('parts')) for x in rows))
-    value = {(x['scheme'], x.get('parts'), x['case'], key): float(x[key])
-             for x in rows for _, key, _ in COLUMNS if key in x}
-    for scheme, parts in configurations:
-        name = 'its own FP64' if scheme == 'own' else '@code{%s}, %d' % (scheme, parts)
-        line = '@item ' + name
-        for case, key, form in COLUMNS:
-            x = value.get((scheme, parts, case, key), float('nan'))
-            line += ' @tab ' + (form % x if abs(x) < float('inf') else '-')
-        print(line)
+    for columns in TABLES:
+        value = {(x['scheme'], x.get('parts'), x['case'], key): float(x[key])
+                 for x in rows for key in x if key not in ('program', 'scheme', 'case', 'digest')}
+        for scheme, parts in dict.fromkeys((x['scheme'], x.get('parts')) for x in rows):
+            name = 'its own FP64' if scheme == 'own' else '@code{%s}, %d' % (scheme, parts)
+            numbers = ((form, value[scheme, parts, case, key]) for case, key, form in columns)
+            print(' @tab '.join(['@item ' + name] + [form % x if x < float('inf') else 'none'
+                                                     for form, x in numbers]))
 
 
 if __name__ == '__main__':
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     if sys.argv[1] == '--table':
-        table(sys.argv[2])
+        tables(sys.argv[2])
     else:
         record(sys.argv[1], sys.argv[2:] or PROGRAMS)
