@@ -38,6 +38,30 @@ calls() {
     grep -vE '"sampled": ([1-9][0-9]*), "equal": \1}' runs
 }
 
+# The same of FP64 programs by schemes: the tables, all calls computed, and the factors of the
+# LU in FP64 by the scheme, which no library has a part in.
+in_fp64() {
+    rows64=$source/data/run/fp64.jsonl
+    PYTHONDONTWRITEBYTECODE=1
+    export PYTHONDONTWRITEBYTECODE
+    python3 "$source/examples/run/fp64.py" --table "$rows64" > lines
+    [ "$(wc -l < lines)" -eq 44 ] || cat lines
+    while read -r line; do
+        grep -qxF -e "$line" "$source/doc/programs.texi" || echo "manual: not $line"
+    done < lines
+    grep -v '"scheme": "own"' "$rows64" | grep -v '"taken": [1-9][0-9]*, "failed": 0, "empty": 0}$'
+}
+
+now_fp64() {
+    bitcut run --scheme ozimmu-h --parts 4 --unit h100 -- python3 "$source/examples/run/lu64.py" \
+        > out 2> err || cat err
+    for of in 1e1 1e6 1e12; do
+        want=$(sed -n "s/.*\"ozimmu-h\", \"parts\": 4, \"case\": \"LU $of\".*\(\"digest\": [^,]*\),.*/\1/p" "$source/data/run/fp64.jsonl")
+        [ -n "$want" ] || echo "no row of $of"
+        grep "\"LU $of\"" out | grep -q "$want" || cat out
+    done
+}
+
 # Only labels of K-means are those of FP32.
 differ() { grep '"same": true' "$rows" | grep -v '"configuration": "own"' | grep -v '"case": "sklearn"'; }
 
@@ -99,6 +123,7 @@ END
 
 ok_if_empty "the manual has these tables" "$(in_manual)"
 ok_if_empty "every call was taken, and has the bits of gemm" "$(calls)"
+ok_if_empty "FP64 by schemes: the tables, and every call taken" "$(in_fp64)"
 ok_if_empty "audits watched every place within their time" "$(audits)"
 ok_if_empty "results are other ones than FP32's" "$(differ)"
 case ${CFLAGS:-} in
@@ -111,6 +136,8 @@ else skip "a library in front of bitcut's" "bitcut-run.so${without:+, $without}"
 fi
 if [ -z "$without" ] && [ -f "$build/bitcut-run.so" ] && python3 -c 'import numpy' 2> err; then
     ok_if_empty "NumPy gives these bits now" "$(now)"
+    ok_if_empty "LU in FP64 gives these bits now" "$(now_fp64)"
 else skip "NumPy gives these bits now" "bitcut-run.so and the package python3-numpy${without:+, $without}"
+    skip "LU in FP64 gives these bits now" "bitcut-run.so and the package python3-numpy${without:+, $without}"
 fi
 echo "1..$n"

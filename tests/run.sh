@@ -12,27 +12,6 @@ set -u
 
 # --- every name ---------------------------------------------------------------------------
 
-# said KEY...: the same of the client's own account.
-said() {
-    for key; do tail -n 1 out | sed -n "s/.*\"$key\":\([0-9]*\).*/\1/p"; done | paste -s -d ' ' -
-}
-
-$NM -D --defined-only "$library" | awk '{ print $NF }' | grep -v '^_\|^cublas\|^dlsym$' > names
-
-# The products of BLAS level 3, with matrix times vector, their batches and what is theirs of
-# complex ones alone, in each type; and each of them under every kind of name.
-routines() {
-    for type in s d c z; do
-        for routine in gemv gemm gemmt gemmtr gemm_batch gemm_batch_strided symm syrk syr2k trmm \
-            trsm; do
-            echo $type$routine
-        done
-    done
-    for type in c z; do
-        for routine in gemm3m hemm herk her2k; do echo $type$routine; done
-    done
-}
-
 names_wanted() {
     for base in $(routines); do
         for before in '' scipy_; do
@@ -48,28 +27,6 @@ names_wanted() {
 names_there() {
     names_wanted | sort > wanted
     sort names | diff wanted -
-}
-
-# called RECIPE UNIT [AGAINST]: every name by this way, on device $on if that is not empty;
-# all outputs are compared with another.
-on=
-called() {
-    against=${3:+--against $3} both=
-    [ "${3:-}" != original ] || both=both
-    # shellcheck disable=SC2086 # words, or none
-    bitcut run --recipe "$1" --unit "$2" ${on:+--device $on} $against --json -- \
-        ./client "$1" "$2" $both \
-        < names > out 2> err || echo "status $?"
-    grep -v '^{' out
-    grep -v '^{' err
-    kinds='taken empty illegal others'
-    # shellcheck disable=SC2086 # words
-    [ "$(counts $kinds passed failed lost)" = "$(said $kinds) 0 0 0" ] ||
-        echo "counted: $(counts $kinds passed failed lost), not $(said $kinds)"
-    [ "$(said names wrong)" = "$((9 * $(routines | wc -l))) 0" ] || tail -n 1 out
-    [ "$(said outputs)" -gt 100000 ] || echo "only $(said outputs) outputs"
-    compared=$(sed -n 's/.*"outputs":\([0-9]*\),.*/\1/p' err | awk '{ n += $1 } END { print n + 0 }')
-    [ -z "$against" ] || [ "$compared" = "$(said outputs)" ] || echo "$compared compared"
 }
 
 called_legemm() { called legemm cdna2/mfma.32x32x8.f32.f16; }

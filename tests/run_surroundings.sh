@@ -101,7 +101,7 @@ bad_begin() {
     says 125 'run requires a program: bitcut run --recipe R --unit U -- PROGRAM ARGUMENTS' $run --
     says 125 'run: unexpected argument "./scenes" (the program comes after --)' \
         $run ./scenes once
-    says 125 'run requires --recipe and --unit, --rule, --against or --audit' \
+    says 125 'run requires --recipe or --scheme with --unit, --rule, --against or --audit' \
         bitcut run -- ./scenes once
     says 125 '--recipe, --unit are both required...' bitcut run --unit a100 -- ./scenes
     says 125 '--recipe: unknown name "ootom"; did you mean ootomo...' \
@@ -158,7 +158,7 @@ none_seen() {
     says 0 "$none the program contains sgemm_, linked statically, where the library cannot replace it: link it with a shared BLAS" \
         $run -- ./own
     says 0 "$none no process had a BLAS library when it ended" $run -- ./nothing
-    says 0 "$none libstub.so is loaded, but no FP32 product of level 3 was called: the program has none, or computes it by its own code" \
+    says 0 "$none libstub.so is loaded, but no FP32 product of level 3 was called: the program has none, or its own code or LAPACK inside the library computes it" \
         $run -- ./unused
     says 0 "$none no process wrote a log in the folder" bitcut run --read empty
     [ -n "$sanitized" ] ||

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut run: run an unmodified program with its FP32 products computed as on another
-   machine, or compared. */
+/* bitcut run: run an unmodified program with its FP32 or FP64 products computed as on
+   another machine, or compared. */
 #define _GNU_SOURCE /* secure_getenv() */
 
 #include "analysis/cli/device_option.h"
+#include "analysis/cli/fp64_command.h"
 #include "analysis/cli/install_path.h"
 #include "analysis/cli/run_text.h"
 #include "analysis/cli/setup.h"
@@ -28,27 +29,32 @@
 
 struct run_options {
     struct setup_options setup;
+    struct fp64_options fp64;
     struct option_texts rules;
     const char *device, *against, *sample, *want, *least, *folder, *read;
     bool audit, native;
 };
 
-static const struct run_options defaults = { .setup = SETUP_DEFAULTS };
+static const struct run_options defaults = { .setup = SETUP_DEFAULTS,
+                                             .fp64 = FP64_DEFAULTS };
 
 static const struct option_row options[] = {
     SETUP_CHOICE(run, false),
+    FP64_OPTIONS(run),
     SETUP_VARIATIONS(run),
     { "rule",
-      "PATTERN=RECIPE@UNIT[,promote=4,...] or PATTERN=original for call sites that match "
-      "a shell pattern, such as *train.py:*; the first match applies; may be repeated",
+      "PATTERN=RECIPE@UNIT[,promote=4,...], SCHEME@UNIT[,parts=N] or original: compute "
+      "calls from sites that match a shell pattern, such as *train.py:*, in this "
+      "configuration; the first match in the precision of the call applies; may be "
+      "repeated",
       OPTION(run, rules, TEXTS, "RULE") },
     DEVICE_OPTION(run, "emulator"),
     { "against",
-      "RECIPE@UNIT[,...] or original: also compute every product in this configuration, "
-      "and compare",
+      "RECIPE@UNIT[,...], SCHEME@UNIT[,parts=N] or original: also compute every product "
+      "of this precision in this configuration, and compare",
       OPTION(run, against, TEXT, "WAY") },
     { "audit",
-      "audit the calls: values, bits retained by splits, errors of the results, and "
+      "audit the FP32 calls: values, bits retained by splits, errors of the results, and "
       "recipes that are accurate enough",
       OPTION(run, audit, FLAG, NULL) },
     { "sample",
@@ -109,12 +115,26 @@ static int find_unit(struct run_options *o)
     return EXIT_GOOD;
 }
 
-/* The configuration of --recipe and --unit. */
-static int write_way_field(struct run_options *o)
+/* The options that --scheme can be combined with. */
+static const char *const taken_with_scheme[] = { "scheme",  "parts",   "unit",   "rule",
+                                                 "against", "least",   "native", "folder",
+                                                 "json",    "threads", "o",      NULL };
+
+/* The configuration of --recipe or --scheme, and --unit. */
+static int write_way_field(struct run_options *o, const struct context *x)
 {
     struct setup s = { .options = &o->setup };
     char line[CONFIGURATION_LINE_MAX];
-    int status = EXIT_GOOD;
+    int parts, status = fp64_check(&o->fp64);
+    if (o->fp64.scheme) {
+        status = fp64_check_options(x, taken_with_scheme, "--scheme");
+        if (status == EXIT_GOOD)
+            status = fp64_choose(&s.gemm, &parts, &o->fp64, o->setup.unit);
+        if (status != EXIT_GOOD) return status;
+        configuration_line_write(line, &s.gemm);
+        return tell(SETTING_CONFIGURATION, line) ? EXIT_GOOD : fail_memory();
+    }
+    if (status != EXIT_GOOD) return status;
     if (o->setup.recipe && !o->setup.unit && !device_is_emulator(o->device))
         status = find_unit(o);
     if (status == EXIT_GOOD) status = setup_gemm(&s);
@@ -123,26 +143,41 @@ static int write_way_field(struct run_options *o)
     return tell(SETTING_CONFIGURATION, line) ? EXIT_GOOD : fail_memory();
 }
 
-static int write_rules_field(const struct option_texts *rules)
+/* Only FP32 products are audited. */
+static int check_audit(const struct run_options *o,
+                       const struct run_configuration *configuration)
 {
+    if (!o->audit || run_configuration_fits(configuration, PRECISION_F32))
+        return EXIT_GOOD;
+    return complain("--audit",
+                    "audits FP32 products; it cannot be combined with a scheme");
+}
+
+static int write_rules_field(const struct run_options *o)
+{
+    const struct option_texts *const rules = &o->rules;
     static char list[OPTION_TEXTS_MAX * 1024];
     for (int i = 0; i < rules->count; i++) {
         struct run_rule rule;
         struct fault f;
         if (run_rule_read(&rule, rules->text[i], &f) != BITCUT_OK)
             return fail("--rule", &f);
+        const int status = check_audit(o, &rule.configuration);
+        if (status != EXIT_GOOD) return status;
         text_add(list, sizeof list, "%s=%s\n", rule.pattern, rule.configuration.line);
     }
     return !*list || tell(SETTING_RULES, list) ? EXIT_GOOD : fail_memory();
 }
 
-static int write_against_field(const char *against)
+static int write_against_field(const struct run_options *o)
 {
     struct run_configuration configuration;
     struct fault f;
-    if (!against) return EXIT_GOOD;
-    if (run_configuration_read(&configuration, against, &f) != BITCUT_OK)
+    if (!o->against) return EXIT_GOOD;
+    if (run_configuration_read(&configuration, o->against, &f) != BITCUT_OK)
         return fail("--against", &f);
+    const int status = check_audit(o, &configuration);
+    if (status != EXIT_GOOD) return status;
     return tell(SETTING_AGAINST, configuration.line) ? EXIT_GOOD : fail_memory();
 }
 
@@ -252,12 +287,13 @@ static int write_all_field(const char *folder, const char *library, struct conte
     forget_settings();
     int status = write_audit_field(&o);
     if (status != EXIT_GOOD) return status;
-    if (o.setup.recipe || o.setup.unit) status = write_way_field(&o);
+    if (o.setup.recipe || o.setup.unit || o.fp64.scheme || o.fp64.parts != SETUP_UNSET)
+        status = write_way_field(&o, x);
     else if (!o.rules.count && !o.against && !o.audit)
-        status =
-            complain("run", "requires --recipe and --unit, --rule, --against or --audit");
-    if (status == EXIT_GOOD) status = write_rules_field(&o.rules);
-    if (status == EXIT_GOOD) status = write_against_field(o.against);
+        status = complain("run", "requires --recipe or --scheme with --unit, --rule, "
+                                 "--against or --audit");
+    if (status == EXIT_GOOD) status = write_rules_field(&o);
+    if (status == EXIT_GOOD) status = write_against_field(&o);
     if (status == EXIT_GOOD) status = write_least_field(o.least);
     if (status == EXIT_GOOD) status = write_device_field(library, x, &o);
     snprintf(threads, sizeof threads, "%d", x->threads);
@@ -494,7 +530,7 @@ static int run(struct context *x)
 
 const struct command command_run = {
     .name = "run",
-    .what = "Run a program with its FP32 matrix products computed as on another machine",
+    .what = "Run a program with its FP32 or FP64 products computed as on another machine",
     .run = run,
     .own = options,
     .own_size = sizeof defaults,
@@ -506,6 +542,8 @@ const struct command command_run = {
     .examples = {
         { "Run a program with its FP32 products computed as on an H100",
           "bitcut run --recipe ootomo --unit h100 -- python3 train.py" },
+        { "Run a program with its FP64 products composed of products in s8",
+          "bitcut run --scheme ozimmu-h --parts 8 --unit h100 -- python3 solve.py" },
         { "Find which products of a program need FP32",
           "bitcut run --audit -o audit.jsonl -- python3 train.py" },
     },

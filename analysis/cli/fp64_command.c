@@ -33,16 +33,8 @@ int fp64_check(const struct fp64_options *o)
     return complain("--parts", "requires --scheme");
 }
 
-/* Complain about the first given option that FP64 GEMMs do not have. */
-static int check_options(const struct context *x, bool explains)
+int fp64_check_options(const struct context *x, const char *const *taken, const char *with)
 {
-    static const char *const taken[] = {
-        "scheme",  "parts",   "unit",    "a",        "b",        "c",         "d",
-        "alpha",   "beta",    "format",  "format-a", "format-b", "format-c",  "shape-a",
-        "shape-b", "shape-c", "shape-d", "m",        "n",        "k",         "input-a",
-        "input-b", "pair",    "index",   "save-a",   "save-b",   "reference", "verbose",
-        "json",    "threads", "seed",    "o",        NULL
-    };
     for (size_t i = 0; x->options[i].name; i++) {
         const char *const *name = taken;
         while (*name && strcmp(*name, x->options[i].name)) name++;
@@ -50,7 +42,7 @@ static int check_options(const struct context *x, bool explains)
         struct fault f;
         fault_set(&f, BITCUT_BAD_ARGUMENT,
                   "belongs to FP32 GEMMs; it cannot be combined with %s",
-                  explains ? "a D in FP64" : "--scheme");
+                  with);
         char option[80];
         snprintf(option, sizeof option, "--%s", x->options[i].name);
         return fail(option, &f);
@@ -58,30 +50,38 @@ static int check_options(const struct context *x, bool explains)
     return EXIT_GOOD;
 }
 
-static int choose(struct fp64_setup *s)
+int fp64_choose(struct bitcut_gemm *g, int *parts, const struct fp64_options *o,
+                const char *unit)
 {
-    const struct setup_options *const o = s->r->setup;
-    struct bitcut_gemm *const g = &s->gemm;
     struct fault f;
     *g = gemm_of(NULL, NULL);
-    g->scheme = bitcut_scheme_find(s->r->fp64 ? s->r->fp64->scheme : "fp64");
-    if (!g->scheme) return fail_unknown("--scheme", s->r->fp64->scheme, TABLE(schemes));
-    if (!o->unit && s->r->fp64)
+    g->scheme = bitcut_scheme_find(o->scheme);
+    if (!g->scheme) return fail_unknown("--scheme", o->scheme, TABLE(schemes));
+    if (!unit)
         return complain("--unit", "is required with --scheme, for example --unit h100");
-    g->unit = fp64_unit_find(g->scheme, s->r->fp64 ? o->unit : "fma/f64");
-    if (!g->unit && !table_find(TABLE(chips), o->unit)) return fail_unit(o->unit, true);
+    g->unit = fp64_unit_find(g->scheme, unit);
+    if (!g->unit && !table_find(TABLE(chips), unit)) return fail_unit(unit, true);
     if (!g->unit) {
         fault_set(&f, BITCUT_BAD_ARGUMENT,
                   "%s has no instruction for %s, the format of the parts of %s; choose "
                   "another chip or scheme",
-                  o->unit, g->scheme->part->name, g->scheme->name);
+                  unit, g->scheme->part->name, g->scheme->name);
         return fail("--unit", &f);
     }
-    const int parts = s->r->fp64 ? s->r->fp64->parts : SETUP_UNSET;
-    if (parts != SETUP_UNSET) g->parts = parts;
-    if (parts != SETUP_UNSET && parts < 0)
+    if (o->parts != SETUP_UNSET) g->parts = o->parts;
+    if (o->parts != SETUP_UNSET && o->parts < 0)
         return complain("--parts", "must not be negative");
-    if (fp64_plan(&s->parts, g, &f) != BITCUT_OK) return fail_about("--scheme", &f);
+    return fp64_plan(parts, g, &f) == BITCUT_OK ? EXIT_GOOD : fail_about("--scheme", &f);
+}
+
+static int choose(struct fp64_setup *s)
+{
+    const struct setup_options *const o = s->r->setup;
+    struct bitcut_gemm *const g = &s->gemm;
+    static const struct fp64_options plain = { "fp64", SETUP_UNSET }; /* of explain */
+    const int status = s->r->fp64 ? fp64_choose(g, &s->parts, s->r->fp64, o->unit)
+                                  : fp64_choose(g, &s->parts, &plain, "fma/f64");
+    if (status != EXIT_GOOD) return status;
     g->alpha_f64 = o->alpha.f64;
     g->beta_f64 = o->beta.f32 != SETUP_BETA_UNSET ? o->beta.f64 : o->c ? 1 : 0;
     if (g->beta_f64 != 0 && !o->c) return complain("--beta", "must be 0 without -c");
@@ -94,6 +94,7 @@ static int read(struct encoded_matrix *to, const struct fp64_setup *s, const cha
 {
     struct matrix_options files = s->r->setup->files;
     if (!files.format) files.format = "f64";
+    if (!files.format_of[MATRIX_C]) files.format_of[MATRIX_C] = "f64";
     return matrix_read(to, option, path, &files);
 }
 
@@ -205,7 +206,14 @@ static int set_matrices(struct fp64_setup *s)
 
 static int make(struct fp64_setup *s, const struct context *x)
 {
-    int status = check_options(x, !s->r->fp64);
+    static const char *const taken[] = {
+        "scheme",  "parts",   "unit",    "a",        "b",        "c",         "d",
+        "alpha",   "beta",    "format",  "format-a", "format-b", "format-c",  "shape-a",
+        "shape-b", "shape-c", "shape-d", "m",        "n",        "k",         "input-a",
+        "input-b", "pair",    "index",   "save-a",   "save-b",   "reference", "verbose",
+        "json",    "threads", "seed",    "o",        NULL
+    };
+    int status = fp64_check_options(x, taken, s->r->fp64 ? "--scheme" : "a D in FP64");
     if (status == EXIT_GOOD) status = choose(s);
     if (status == EXIT_GOOD) status = make_operands(s, x);
     if (status == EXIT_GOOD && s->r->d) {

@@ -37,6 +37,16 @@ struct fp64_request {
 /* Complain about --parts without --scheme.  Returns an exit status. */
 int fp64_check(const struct fp64_options *o);
 
+/* Set the scheme, the unit and the parts of *g, and *parts to their number.  Prints and
+   returns an exit status, as the next function does. */
+int fp64_choose(struct bitcut_gemm *g, int *parts, const struct fp64_options *o,
+                const char *unit);
+
+/* Complain about the first given option that is not in `taken`, a list ended by NULL; it
+   cannot be combined with `with`. */
+int fp64_check_options(const struct context *x, const char *const *taken,
+                       const char *with);
+
 /* Run the command with a scheme.  Prints and returns an exit status. */
 int fp64_gemm(struct context *x, const struct fp64_request *r);
 int fp64_verify(struct context *x, const struct fp64_request *r);

@@ -4,6 +4,7 @@
 #include "analysis/cli/run_audit.h"
 #include "analysis/cli/terminal.h"
 #include "analysis/run/program.h"
+#include "emu/fp64/fp64_gemm.h"
 #include "emu/unit.h"
 #include "lib/base/text.h"
 #include "lib/gemm/recipe.h"
@@ -55,18 +56,22 @@ static const char *evidence_of(const char *line)
     return is_other(&configuration, line) ? unit_evidence(configuration.gemm.unit) : NULL;
 }
 
-/* The recipe and the unit of a configuration, null for the original, and the
-   configuration of the comparison. */
+/* The recipe, or the scheme with its parts, and the unit of a configuration, null for the
+   original, and the configuration of the comparison. */
 static json_t *configuration_json(const struct call_log_site *p)
 {
     struct run_configuration configuration;
-    const bool known = is_other(&configuration, p->configuration);
-    return json_pack("{s:o, s:s?, s:s?, s:s?, s:o, s:s?}", "configuration",
-                     json_text(p->configuration), "recipe",
-                     known ? configuration.gemm.recipe->name : NULL, "unit",
-                     known ? configuration.gemm.unit->name : NULL, "evidence",
-                     evidence_of(p->configuration), "against", text_if_any(p->against),
-                     "against_evidence", evidence_of(p->against));
+    const struct bitcut_gemm *const g =
+        is_other(&configuration, p->configuration) ? &configuration.gemm : NULL;
+    int parts = 0;
+    if (g && g->scheme) fp64_plan(&parts, g, NULL);
+    return json_pack(
+        "{s:o, s:s?, s:s?, s:o, s:s?, s:s?, s:o, s:s?}", "configuration",
+        json_text(p->configuration), "recipe", g && g->recipe ? g->recipe->name : NULL,
+        "scheme", g && g->scheme ? g->scheme->name : NULL, "parts",
+        parts ? json_integer(parts) : json_null(), "unit", g ? g->unit->name : NULL,
+        "evidence", evidence_of(p->configuration), "against", text_if_any(p->against),
+        "against_evidence", evidence_of(p->against));
 }
 
 /* The differences of the comparison, null if nothing was compared. */
@@ -75,12 +80,12 @@ static json_t *difference_json(const struct call_log_difference *x)
     if (!x->outputs)
         return json_pack("{s:n, s:n, s:n, s:n, s:n}", "outputs", "differ", "not_finite",
                          "difference", "largest");
-    const double norm = fmax(x->norm[0], x->norm[1]);
+    const long double norm = fmaxl(x->norm[0], x->norm[1]);
     return json_pack("{s:o, s:o, s:o, s:o, s:o}", "outputs", json_count(x->outputs),
                      "differ", json_count(x->differ), "not_finite",
                      json_count(x->not_finite), "difference",
-                     json_number(norm > 0 ? sqrt(x->square / norm) : 0), "largest",
-                     json_number(x->largest > 0 ? x->most / x->largest : 0));
+                     json_number(norm > 0 ? (double)sqrtl(x->square / norm) : 0),
+                     "largest", json_number(x->largest > 0 ? x->most / x->largest : 0));
 }
 
 /* The reasons why calls were left to the library, "small 12, scalars 3"; null: there were
@@ -167,7 +172,7 @@ static const struct emit_column columns[] = {
 
 enum { COUNTED_MAX = CALL_LOG_ROUTINES_MAX * (ROUTINE_MAX_BYTES + 8) };
 
-/* The routines that are only counted, "dgemm_ 10, sgemv_ 2". */
+/* The routines that were only counted, "cgemm_ 10, sgemv_ 2". */
 static void list_counted(char *text, size_t size, const struct run_total *t)
 {
     text[0] = 0;
@@ -179,14 +184,36 @@ static void list_counted(char *text, size_t size, const struct run_total *t)
     }
 }
 
+/* The precisions of the run's products, "FP32". */
+static void list_precisions(char *text, size_t size, const struct run_total *t)
+{
+    text[0] = 0;
+    for (int i = 0; i < PRECISIONS; i++)
+        if (t->takes[i])
+            text_add(text, size, "%s%s", *text ? " or " : "", precisions[i].name);
+}
+
+/* The first of the routines of a run that the program's file contains; NULL: none. */
+static const char *routine_inside(const struct run_total *t, const char *program)
+{
+    static const char *const names[PRECISIONS][5] = {
+        { "sgemm_", "cblas_sgemm", "sgemm_64_", "cblas_sgemm64_" },
+        { "dgemm_", "cblas_dgemm", "dgemm_64_", "cblas_dgemm64_" },
+    };
+    const char *inside = NULL;
+    for (int i = 0; i < PRECISIONS && program && !inside; i++)
+        if (t->takes[i]) inside = program_has(program, names[i]);
+    return inside;
+}
+
 /* Why no product was logged, as far as the processes and the program's file show; "" if
    one was. */
 static void why_none(char *text, size_t size, const struct run_total *t,
                      const char *program)
 {
-    static const char *const names[] = { "sgemm_", "cblas_sgemm", "sgemm_64_",
-                                         "cblas_sgemm64_", NULL };
-    const char *const inside = program ? program_has(program, names) : NULL;
+    const char *const inside = routine_inside(t, program);
+    char precision[32];
+    list_precisions(precision, sizeof precision, t);
     text[0] = 0;
     if (t->sites || t->lost) return;
     if (!t->processes)
@@ -202,13 +229,13 @@ static void why_none(char *text, size_t size, const struct run_total *t,
                  inside);
     else if (t->counted)
         snprintf(text, size,
-                 "its products are not FP32 products of level 3; they are "
-                 "only counted");
+                 "its products are not %s products of level 3; they are only counted",
+                 precision);
     else if (*t->libraries)
         snprintf(text, size,
-                 "%s is loaded, but no FP32 product of level 3 was called: the program "
-                 "has none, or computes it by its own code",
-                 t->libraries);
+                 "%s is loaded, but no %s product of level 3 was called: the program has "
+                 "none, or its own code or LAPACK inside the library computes it",
+                 t->libraries, precision);
     else if (t->ended)
         snprintf(text, size, "no process had a BLAS library when it ended");
     else

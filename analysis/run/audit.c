@@ -37,7 +37,7 @@ static bool choose(const struct call *t, uint32_t *number)
     bool watched = false;
     *number = 0;
     run_lock();
-    const struct call_log_site *const p = run_place(t->routine->name, &t->site);
+    const struct call_log_site *const p = run_place(t->routine, &t->site);
     if (p) {
         watched = !p->watched || in_budget(run_settings());
         if (is_power_of_two(p->watched + 1) && p->excerpts < CALL_LOG_EXCERPTS_MAX)
@@ -126,8 +126,8 @@ static uint32_t *take(const struct bitcut_matrix *x, size_t rows, size_t cols,
                              : NULL;
     for (size_t i = 0; to && i < row_count; i++)
         for (size_t j = 0; j < col_count; j++)
-            to[i * col_count + j] =
-                product_element(x, rows, cols, row ? row[i] : i, col ? col[j] : j, half);
+            to[i * col_count + j] = (uint32_t)product_element(
+                x, rows, cols, row ? row[i] : i, col ? col[j] : j, half);
     return to;
 }
 

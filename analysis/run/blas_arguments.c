@@ -56,12 +56,14 @@ static bool is_trans(int trans)
     return trans >= BLAS_NO_TRANS && trans <= BLAS_CONJ_TRANS;
 }
 
-/* op(X) of a matrix with this storage order: the other order if it is transposed. */
-static struct bitcut_matrix op(const void *at, int64_t ld, int order, int trans)
+/* op(X) of a matrix of the call: the other storage order if it is transposed. */
+static struct bitcut_matrix op(const void *at, int64_t ld, const struct blas_call *x,
+                               int trans)
 {
-    const bool by_rows = (order == BLAS_ROW_MAJOR) == (trans == BLAS_NO_TRANS);
+    const bool by_rows = (x->order == BLAS_ROW_MAJOR) == (trans == BLAS_NO_TRANS);
     return (struct bitcut_matrix){ .at = at,
                                    .ld = (size_t)ld,
+                                   .format = precisions[x->precision].format,
                                    .layout =
                                        by_rows ? BITCUT_ROW_MAJOR : BITCUT_COLUMN_MAJOR };
 }
@@ -75,14 +77,14 @@ static bool fits(int64_t ld, int order, int trans, int64_t rows, int64_t cols)
     return ld >= (length > 1 ? length : 1);
 }
 
-static uint32_t encoding(float x) { return bits_of_float(x); }
-
-/* The validity of a valid call by its sizes and scalars. */
+/* Set the scalars of a valid call, and return its validity by its sizes and scalars.  The
+   program's floating-point mode is not to see the values. */
 static enum legality with_scalars(struct bitcut_gemm *g, const struct blas_call *x)
 {
-    g->alpha = encoding(x->alpha);
-    g->beta = encoding(x->beta);
-    const bool none = f32_is_zero(g->alpha);
+    const bool f64 = x->precision == PRECISION_F64;
+    memcpy(f64 ? (void *)&g->alpha_f64 : &g->alpha, x->alpha, f64 ? 8 : 4);
+    memcpy(f64 ? (void *)&g->beta_f64 : &g->beta, x->beta, f64 ? 8 : 4);
+    const bool none = f64 ? !(bits_of_double(g->alpha_f64) << 1) : f32_is_zero(g->alpha);
     return !g->m || !g->n || !g->k || !g->count || none ? LEGAL_EMPTY : LEGAL;
 }
 
@@ -108,15 +110,15 @@ enum legality blas_gemm(struct product *to, const struct blas_call *x)
     *to = sized(x->m, x->n, x->k);
     struct bitcut_gemm *const g = &to->gemm;
     g->count = (size_t)x->count;
-    g->a = op(x->a, x->lda, x->order, x->trans_a);
-    g->b = op(x->b, x->ldb, x->order, x->trans_b);
-    g->d = op(x->c, x->ldc, x->order, BLAS_NO_TRANS);
+    g->a = op(x->a, x->lda, x, x->trans_a);
+    g->b = op(x->b, x->ldb, x, x->trans_b);
+    g->d = op(x->c, x->ldc, x, BLAS_NO_TRANS);
     g->a.stride = (size_t)x->stride_a;
     g->b.stride = (size_t)x->stride_b;
     g->d.stride = (size_t)x->stride_c;
-    g->a.each = (const void *const *)x->each_a;
-    g->b.each = (const void *const *)x->each_b;
-    g->d.each_to = (void *const *)x->each_c;
+    g->a.each = x->each_a;
+    g->b.each = x->each_b;
+    g->d.each_to = x->each_c;
     g->c = g->d;
     return with_scalars(g, x);
 }
@@ -131,11 +133,11 @@ enum legality blas_syrk(struct product *to, const struct blas_call *x)
     *to = sized(x->n, x->n, x->k);
     to->d = x->half == BLAS_UPPER ? HALF_UPPER : HALF_LOWER;
     struct bitcut_gemm *const g = &to->gemm;
-    g->a = op(x->a, x->lda, x->order, x->trans_a);
+    g->a = op(x->a, x->lda, x, x->trans_a);
     g->b = g->a;
     g->b.layout =
         g->a.layout == BITCUT_ROW_MAJOR ? BITCUT_COLUMN_MAJOR : BITCUT_ROW_MAJOR;
-    g->c = g->d = op(x->c, x->ldc, x->order, BLAS_NO_TRANS);
+    g->c = g->d = op(x->c, x->ldc, x, BLAS_NO_TRANS);
     return with_scalars(g, x);
 }
 
@@ -151,13 +153,13 @@ enum legality blas_symm(struct product *to, const struct blas_call *x)
         !fits(x->ldc, x->order, BLAS_NO_TRANS, x->m, x->n))
         return LEGAL_NOT;
     const enum half half = x->half == BLAS_UPPER ? HALF_UPPER : HALF_LOWER;
-    const struct bitcut_matrix symmetric = op(x->a, x->lda, x->order, BLAS_NO_TRANS),
-                               other = op(x->b, x->ldb, x->order, BLAS_NO_TRANS);
+    const struct bitcut_matrix symmetric = op(x->a, x->lda, x, BLAS_NO_TRANS),
+                               other = op(x->b, x->ldb, x, BLAS_NO_TRANS);
     *to = sized(x->m, x->n, size);
     *(left ? &to->a : &to->b) = half;
     struct bitcut_gemm *const g = &to->gemm;
     g->a = left ? symmetric : other;
     g->b = left ? other : symmetric;
-    g->c = g->d = op(x->c, x->ldc, x->order, BLAS_NO_TRANS);
+    g->c = g->d = op(x->c, x->ldc, x, BLAS_NO_TRANS);
     return with_scalars(g, x);
 }

@@ -31,13 +31,14 @@ struct blas_call {
         trans_b;     /* BLAS_...; for SYRK trans_a is the transposition of A */
     int half, side;  /* for SYRK and SYMM */
     int64_t m, n, k; /* the routine's own arguments; others are 0 */
-    float alpha, beta;
-    const float *a, *b;
-    float *c;
+    enum precision precision;
+    const void *alpha, *beta; /* of the precision, as all matrices are */
+    const void *a, *b;
+    void *c;
     int64_t lda, ldb, ldc;
     int64_t stride_a, stride_b, stride_c, count; /* for batches; otherwise count is 1 */
-    const float *const *each_a, *const *each_b;  /* for batches by pointers, else NULL */
-    float *const *each_c;
+    const void *const *each_a, *const *each_b;   /* for batches by pointers, else NULL */
+    void *const *each_c;
 };
 
 /* C = alpha op(A) op(B) + beta C with C of m x n; batches as well. */

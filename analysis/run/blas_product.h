@@ -10,7 +10,8 @@
 /* The stored elements (i, j) of a square matrix: j >= i, or j <= i. */
 enum half { HALF_BOTH, HALF_UPPER, HALF_LOWER };
 
-/* Sizes, matrices and scalars of a GEMM; its recipe and unit are ignored.  Only the
+/* Sizes, matrices and scalars of a GEMM, in FP32 or in FP64; its recipe and unit are
+   ignored.  Only the
    stored half of D is read and written.  A symmetric operand, which is square and not a
    batch, takes its other half from the stored one. */
 struct product {
@@ -26,6 +27,10 @@ static inline bool half_has(enum half half, size_t i, size_t j)
 
 /* The number of products of two numbers in all GEMMs. */
 double product_count(const struct product *p);
+
+/* Whether alpha of a GEMM of a product differs from 1, and beta from 0. */
+bool product_is_scaled(const struct bitcut_gemm *g);
+bool product_reads_c(const struct bitcut_gemm *g);
 
 /* The recipe, unit and variations of one GEMM, with the sizes, matrices and scalars of
    another. */
@@ -43,19 +48,19 @@ enum bitcut_status product_compute(const struct product *p,
                                    const struct bitcut_gemm *configuration,
                                    const struct gemm_options *options, struct fault *f);
 
-/* The position of element (i, j) of a matrix of rows x cols, in elements from the first.
- */
-size_t product_place(const struct bitcut_matrix *x, size_t rows, size_t cols, size_t i,
-                     size_t j);
+/* Element (i, j) of a matrix of rows x cols, and the bytes of an element. */
+void *product_place(const struct bitcut_matrix *x, size_t rows, size_t cols, size_t i,
+                    size_t j);
+size_t product_bytes(const struct bitcut_matrix *x);
 
-/* The FP32 encoding of element (i, j) of a matrix of rows x cols of which one half is
-   stored, and its position. */
-uint32_t product_element(const struct bitcut_matrix *x, size_t rows, size_t cols,
+/* The encoding of element (i, j) of a matrix of rows x cols of which one half is stored.
+ */
+uint64_t product_element(const struct bitcut_matrix *x, size_t rows, size_t cols,
                          size_t i, size_t j, enum half half);
 
 /* A copy of such a matrix, row-major and contiguous, which the caller frees.  Returns
    NULL if memory runs out. */
-uint32_t *product_copy(const struct bitcut_matrix *x, size_t rows, size_t cols,
-                       enum half half);
+void *product_copy(const struct bitcut_matrix *x, size_t rows, size_t cols,
+                   enum half half);
 
 #endif

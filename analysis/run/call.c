@@ -34,7 +34,7 @@ any_function *call_original(struct routine *r, const void *caller)
 static void note_sizes(struct call_log_site *p, const struct bitcut_gemm *g,
                        struct call_groups *groups)
 {
-    const bool scaled = g->alpha != 0x3f800000, added = gemm_reads_c(g);
+    const bool scaled = product_is_scaled(g), added = product_reads_c(g);
     const uint64_t size[] = { g->m, g->n, g->k };
     for (int i = 0; i < 3; i++) {
         if (size[i] < p->least[i]) p->least[i] = size[i];
@@ -93,7 +93,7 @@ static void note(struct call_log_site *p, const struct call *t, double seconds)
 static void write_down(const struct call *t, double seconds)
 {
     run_lock();
-    struct call_log_site *const p = run_place(t->routine->name, &t->site);
+    struct call_log_site *const p = run_place(t->routine, &t->site);
     if (p) note(p, t, seconds);
     run_unlock();
 }
@@ -180,7 +180,7 @@ static void begin_turn(struct call *t, struct routine *routine, const void *call
         return;
     }
     run_complain();
-    run_site(&t->site, caller);
+    run_site(&t->site, routine, caller);
     if (legality == LEGAL) serve(t);
     else t->end = end_of(legality);
     if (legality == LEGAL_LEFT) leave(t);

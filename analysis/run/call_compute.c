@@ -18,11 +18,12 @@ struct computation {
     size_t on_device;
 };
 
-/* Whether the device is used for any part: for a large product, or, if it is the CPU, for
-   everything that is not compared with it. */
+/* Whether the device is used for any part: for a large FP32 product, or, if it is the
+   CPU, for every FP32 product that is not compared with it. */
 static bool is_for_device(const struct computation *c)
 {
     const struct product *const p = c->product;
+    if (c->configuration->scheme) return false;
     return run_device_is_own()
                ? !c->compared
                : product_count(p) >= (double)p->gemm.count * GEMM_OFFLOAD_MIN;

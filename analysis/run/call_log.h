@@ -11,7 +11,7 @@
 
 enum {
     CALL_LOG_SITES_MAX = 1024,
-    CALL_LOG_ROUTINES_MAX = 576, /* the counted routines have 47 times 9 names and 130 */
+    CALL_LOG_ROUTINES_MAX = 616, /* the routines have 52 times 9 names and 145 */
     PLACE_MAX_BYTES = 256,
     ROUTINE_MAX_BYTES = 40,
     CALL_LOG_EXPONENTS = 256,  /* indexed by the exponent field of an FP32 encoding */
@@ -53,8 +53,9 @@ struct call_log_difference {
     uint64_t outputs,
         differ;          /* outputs with other encodings, except NaNs with other bits */
     uint64_t not_finite; /* outputs finite in one result only */
-    double square, norm[2]; /* sums of (d - e)^2, d^2 and e^2, where e is the other
-                               result; finite outputs only */
+    long double square, norm[2]; /* sums of (d - e)^2, d^2 and e^2, where e is the other
+                                    result; finite outputs only.  Squares of FP64 need
+                                    a wider range than FP64 */
     double most, largest;   /* the largest |d - e|; the largest |d| or |e| */
 };
 
@@ -111,6 +112,7 @@ struct call_log {
     int64_t process;
     char program[PLACE_MAX_BYTES];
     char fault[BITCUT_TEXT_MAX];   /* error in the settings, or "" */
+    unsigned char takes[PRECISIONS]; /* not 0: products of the precision were taken */
     _Atomic uint32_t ended;        /* 1: the process came to its end                */
     char libraries[1024];          /* at the end: its libraries that have a BLAS */
     char device[BITCUT_TEXT_MAX];  /* the device that was opened, or "" */

@@ -124,16 +124,18 @@ static enum legality check_kind(struct stream_call *there, const struct cublas_c
 enum legality cublas_gemm(struct product *to, struct stream_call *there,
                           const struct cublas_call *x, const void *caller)
 {
+    static const float one = 1, zero = 0;
     struct blas_call call = x->blas;
     *there = (struct stream_call){ 0 };
     call.order = BLAS_COLUMN_MAJOR;
     call.trans_a = cublas_trans(call.trans_a);
     call.trans_b = cublas_trans(call.trans_b);
-    call.alpha = 1;
+    call.alpha = &one;
+    call.beta = &zero;
     enum legality legality = blas_gemm(to, &call);
     if (legality == LEGAL) legality = check_kind(there, x, caller);
     if (legality != LEGAL) return legality;
-    memcpy(&call.alpha, x->alpha, sizeof call.alpha);
-    memcpy(&call.beta, x->beta, sizeof call.beta);
+    call.alpha = x->alpha;
+    call.beta = x->beta;
     return blas_gemm(to, &call);
 }

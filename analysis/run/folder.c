@@ -96,6 +96,7 @@ static enum bitcut_status add_call_log(struct reading *r, const struct call_log 
     t->processes++;
     t->ended += l->ended != 0;
     t->lost += l->lost;
+    for (int i = 0; i < PRECISIONS; i++) t->takes[i] |= l->takes[i] != 0;
     if (*l->fault) memcpy(t->fault, l->fault, sizeof t->fault);
     if (*l->device) memcpy(t->device, l->device, sizeof t->device);
     if (*l->device_fault)

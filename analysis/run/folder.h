@@ -15,6 +15,8 @@ struct run_total {
     struct call_log_routine routine[CALL_LOG_ROUTINES_MAX];
     uint64_t counted; /* calls of these routines */
     uint64_t lost;
+    bool takes[PRECISIONS]; /* precisions whose products a process computed, compared or
+                               audited */
     char fault[BITCUT_TEXT_MAX];        /* error in the settings, or "" */
     char device[BITCUT_TEXT_MAX];       /* device opened by a process, or "" */
     char device_fault[BITCUT_TEXT_MAX]; /* why a device could not be opened, or "" */

@@ -3,6 +3,8 @@
 #ifndef BITCUT_ANALYSIS_RUN_ORIGINAL_H
 #define BITCUT_ANALYSIS_RUN_ORIGINAL_H
 
+#include "analysis/run/settings.h"
+
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -35,6 +37,7 @@ any_function *original_find(const char *name, const void *caller);
 struct found;
 struct routine {
     const char *name;
+    enum precision precision; /* of its products, if they are computed here */
     _Atomic(struct found *) found;
     unsigned row; /* its last row of a log, if it is only counted */
 };

@@ -12,9 +12,9 @@
 #define NAMED(x)  STRING(x)
 #define CALLER    __builtin_return_address(0)
 
-/* The function's own `routine`. */
+/* The function's own `routine`, of products in PRECISION. */
 #define OWN(base)                                                                        \
     static_assert(sizeof NAMED(NAME(base)) <= ROUTINE_MAX_BYTES, "room in the log");     \
-    static struct routine routine = { .name = NAMED(NAME(base)) }
+    static struct routine routine = { .name = NAMED(NAME(base)), .precision = PRECISION }
 
 #endif

@@ -5,12 +5,22 @@
 #include "analysis/run/cublas_arguments.h"
 #include "analysis/run/routines.h"
 
-#define ROUTINE __attribute__((visibility("default"))) int
+#define ROUTINE   __attribute__((visibility("default"))) int
+#define PRECISION PRECISION_F32
+
+/* Count a call of the function's own `routine`, and pass it on. */
+#define PASS(base, ...)                                                                  \
+    const char *const here = __builtin_frame_address(0);                                 \
+    any_function *const original = call_count(&routine, CALLER, here);                   \
+    const int status = ((NAME(base##_type) *)original)(__VA_ARGS__);                     \
+    call_counted(here);                                                                  \
+    return status;
 
 /* A call of a routine that is computed here: `call` has the arguments, `legal` converts
    them to a product; the others are the arguments. */
 #define TAKE(base, legal, ...)                                                           \
     OWN(base);                                                                           \
+    if (!run_settings()->takes[PRECISION]) { PASS(base, __VA_ARGS__) }                   \
     struct product product;                                                              \
     struct stream_call there;                                                            \
     struct call turn;                                                                    \
@@ -27,11 +37,7 @@
     ROUTINE NAME(base) parameters                                                        \
     {                                                                                    \
         OWN(base);                                                                       \
-        const char *const here = __builtin_frame_address(0);                             \
-        any_function *const original = call_count(&routine, CALLER, here);               \
-        const int status = ((NAME(base##_type) *)original)(__VA_ARGS__);                 \
-        call_counted(here);                                                              \
-        return status;                                                                   \
+        PASS(base, __VA_ARGS__)                                                          \
     }
 
 /* The cuBLAS products that are counted and passed on, each for the types that are not

@@ -4,7 +4,6 @@
 #include "analysis/run/run_state.h"
 
 #include "analysis/run/call_site.h"
-#include "analysis/run/original.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -45,6 +44,7 @@ static void read_settings(void)
     memcpy(settings_fault, f.text, sizeof settings_fault);
     asked =
         (struct run_settings){ .configuration = { .original = true, .line = "original" },
+                               .takes = { true, true },
                                .folder = asked.folder };
 }
 
@@ -89,8 +89,11 @@ static struct call_log *own_call_log(void)
     const char *const folder = run_settings()->folder;
     call_log_tried = true;
     call_log = folder ? call_log_open(folder, &f) : NULL;
-    if (call_log) memcpy(call_log->fault, settings_fault, sizeof call_log->fault);
-    else if (folder)
+    if (call_log) {
+        memcpy(call_log->fault, settings_fault, sizeof call_log->fault);
+        for (int i = 0; i < PRECISIONS; i++)
+            call_log->takes[i] = run_settings()->takes[i];
+    } else if (folder)
         run_warn("bitcut: run: %s: %s; process %ld writes no log\n", folder, f.text,
                  (long)getpid());
     return call_log;
@@ -112,17 +115,19 @@ static uint64_t hash_text(uint64_t h, const char *text)
     return h;
 }
 
-struct call_log_site *run_place(const char *routine, const struct run_site *site)
+struct call_log_site *run_place(const struct routine *routine,
+                                const struct run_site *site)
 {
+    const struct run_settings *const s = run_settings();
     struct call_log *const l = own_call_log();
     if (!l) return NULL;
-    const char *const key[] = { routine, site->where, site->native,
+    const char *const key[] = { routine->name, site->where, site->native,
                                 site->configuration->line };
     uint64_t h = 0xcbf29ce484222325;
     for (int i = 0; i < 4; i++) h = hash_text(h, key[i]);
     for (uint32_t i = 0; i < l->sites; i++) {
         struct call_log_site *const p = &l->site[i];
-        if (site_hash[i] == h && !strcmp(p->routine, routine) &&
+        if (site_hash[i] == h && !strcmp(p->routine, routine->name) &&
             !strcmp(p->where, site->where) && !strcmp(p->native, site->native) &&
             !strcmp(p->configuration, site->configuration->line))
             return p;
@@ -132,12 +137,12 @@ struct call_log_site *run_place(const char *routine, const struct run_site *site
         l->lost++;
         return NULL;
     }
-    snprintf(p->routine, sizeof p->routine, "%s", routine);
+    snprintf(p->routine, sizeof p->routine, "%s", routine->name);
     memcpy(p->where, site->where, sizeof p->where);
     memcpy(p->native, site->native, sizeof p->native);
     snprintf(p->configuration, sizeof p->configuration, "%s", site->configuration->line);
-    if (run_settings()->compares)
-        memcpy(p->against, run_settings()->against.line, sizeof p->against);
+    if (s->compares && run_configuration_fits(&s->against, routine->precision))
+        memcpy(p->against, s->against.line, sizeof p->against);
     for (int i = 0; i < 3; i++) p->least[i] = UINT64_MAX;
     site_hash[l->sites++] = h;
     return p;
@@ -168,15 +173,16 @@ static void name_native(char name[PLACE_MAX_BYTES], const void *caller)
     run_unlock();
 }
 
-void run_site(struct run_site *to, const void *caller)
+void run_site(struct run_site *to, const struct routine *routine, const void *caller)
 {
     const struct run_settings *const s = run_settings();
-    *to = (struct run_site){ .configuration = &s->configuration };
-    if (!s->rules && !s->folder) return;
-    name_native(to->native, caller);
-    if (!s->python || !site_python(to->where, sizeof to->where))
-        memcpy(to->where, to->native, sizeof to->where);
-    to->configuration = run_settings_configuration(s, to->where);
+    *to = (struct run_site){ .where = "" };
+    if (s->rules || s->folder) {
+        name_native(to->native, caller);
+        if (!s->python || !site_python(to->where, sizeof to->where))
+            memcpy(to->where, to->native, sizeof to->where);
+    }
+    to->configuration = run_settings_configuration(s, to->where, routine->precision);
 }
 
 /* --- the process's beginning and end ---------------------------------------------- */

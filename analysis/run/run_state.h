@@ -4,6 +4,7 @@
 #define BITCUT_ANALYSIS_RUN_RUN_STATE_H
 
 #include "analysis/run/call_log.h"
+#include "analysis/run/original.h"
 #include "lib/base/clock.h"
 
 /* The settings, read by the constructor, or at the first use if that is earlier.  If they
@@ -24,14 +25,15 @@ struct run_site {
     const struct run_configuration *configuration;
 };
 
-/* The same for a call from the code at `caller`. */
-void run_site(struct run_site *to, const void *caller);
+/* The same for a call of the routine from the code at `caller`. */
+void run_site(struct run_site *to, const struct routine *routine, const void *caller);
 
 /* The lock of the log and of this library's entries in it; then the entry for calls of a
    routine from a call site.  NULL: there is no log, or no room in it. */
 void run_lock(void);
 void run_unlock(void);
-struct call_log_site *run_place(const char *routine, const struct run_site *site);
+struct call_log_site *run_place(const struct routine *routine,
+                                const struct run_site *site);
 
 /* The log of this process, or NULL.  It is begun at the first use, and again by a child
    of fork(). */

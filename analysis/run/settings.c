@@ -5,11 +5,24 @@
 
 #include "lib/base/table.h"
 #include "lib/base/text.h"
+#include "lib/number/format.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const struct precision_row precisions[] = {
+    [PRECISION_F32] = { "FP32", NULL },
+    [PRECISION_F64] = { "FP64", &formats[FORMAT_F64] },
+};
+
+bool run_configuration_fits(const struct run_configuration *configuration,
+                            enum precision precision)
+{
+    return configuration->original ||
+           (configuration->gemm.scheme != NULL) == (precision == PRECISION_F64);
+}
 
 enum bitcut_status run_configuration_read(struct run_configuration *to, const char *line,
                                           struct fault *f)
@@ -145,7 +158,7 @@ static enum bitcut_status take_sites(struct run_settings *s, const char *value,
 }
 
 const struct setting settings[] = {
-    [SETTING_CONFIGURATION] = { "BITCUT_RUN", "RECIPE@UNIT or original",
+    [SETTING_CONFIGURATION] = { "BITCUT_RUN", "RECIPE@UNIT, SCHEME@UNIT or original",
                                 take_configuration },
     [SETTING_RULES] = { "BITCUT_RUN_RULES", "PATTERN=CONFIGURATION, one per line",
                         read_rules },
@@ -180,6 +193,23 @@ const char *run_setting_unknown(char name[SETTING_NAME_MAX])
     return NULL;
 }
 
+/* Set the precisions that any configuration computes. */
+static void find_precisions(struct run_settings *s)
+{
+    for (enum precision p = 0; p < PRECISIONS; p++) {
+        const struct run_configuration *const own = &s->configuration, *const other =
+                                                                           &s->against;
+        s->takes[p] = !own->original && run_configuration_fits(own, p);
+        s->takes[p] |=
+            s->compares && !other->original && run_configuration_fits(other, p);
+        for (int i = 0; i < s->rules; i++) {
+            const struct run_configuration *const of_rule = &s->rule[i].configuration;
+            s->takes[p] |= !of_rule->original && run_configuration_fits(of_rule, p);
+        }
+    }
+    s->takes[PRECISION_F32] |= !s->takes[PRECISION_F64];
+}
+
 /* Combinations of settings that are invalid, and unknown settings. */
 static enum bitcut_status check_all(const struct run_settings *s, struct fault *f)
 {
@@ -193,6 +223,10 @@ static enum bitcut_status check_all(const struct run_settings *s, struct fault *
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%s requires %s, the folder for the results",
                          settings[idle].name, settings[SETTING_FOLDER].name);
+    if (s->audits && s->takes[PRECISION_F64])
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s audits FP32 products; it cannot be combined with a scheme",
+                         settings[SETTING_AUDIT].name);
     return BITCUT_OK;
 }
 
@@ -202,6 +236,7 @@ enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f)
     const char *const modules = secure_getenv("BITCUT_MODULES");
     *to =
         (struct run_settings){ .configuration = { .original = true, .line = "original" },
+                               .takes = { true, true },
                                .modules = modules ? strdup(modules) : NULL,
                                .python = true };
     if (modules && !to->modules)
@@ -213,7 +248,9 @@ enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f)
             status == BITCUT_OK)
             status = fault_set(f, why.status, "%s: %s", row->name, why.text);
     }
-    return status == BITCUT_OK ? check_all(to, f) : status;
+    if (status != BITCUT_OK) return status;
+    find_precisions(to);
+    return check_all(to, f);
 }
 
 bool run_rule_fits(const struct run_rule *r, const char *site)
@@ -224,9 +261,15 @@ bool run_rule_fits(const struct run_rule *r, const char *site)
 }
 
 const struct run_configuration *run_settings_configuration(const struct run_settings *s,
-                                                           const char *site)
+                                                           const char *site,
+                                                           enum precision precision)
 {
+    static const struct run_configuration original = { .original = true,
+                                                       .line = "original" };
     for (const struct run_rule *r = s->rule; r < s->rule + s->rules; r++)
-        if (run_rule_fits(r, site)) return &r->configuration;
-    return &s->configuration;
+        if (run_configuration_fits(&r->configuration, precision) &&
+            run_rule_fits(r, site))
+            return &r->configuration;
+    return run_configuration_fits(&s->configuration, precision) ? &s->configuration
+                                                                : &original;
 }

@@ -13,6 +13,17 @@ enum {
     RUN_PERCENT_ALL = -1 /* audit every call, whatever it costs */
 };
 
+/* The precision of a routine's products, and the configurations that compute them. */
+enum precision { PRECISION_F32, PRECISION_F64, PRECISIONS };
+
+struct precision_row {
+    const char *name;
+    const struct bitcut_format *format; /* of the matrices; NULL: f32, as in a GEMM */
+};
+
+/* By enum precision. */
+extern const struct precision_row precisions[];
+
 struct run_settings;
 
 /* A row of the variables, ended by a row without a name. */
@@ -36,7 +47,8 @@ enum setting_of {
 };
 extern const struct setting settings[];
 
-/* The configuration of products: the program's own library, or a GEMM. */
+/* The configuration of products: the program's own library, or a GEMM.  A GEMM with a
+   scheme computes FP64 products, another one FP32 products. */
 struct run_configuration {
     bool original;
     struct bitcut_gemm gemm;           /* without sizes and matrices */
@@ -56,6 +68,9 @@ struct run_settings {
     int rules;
     bool compares; /* every product is also computed in the configuration */
     struct run_configuration against; /* `against`, and the results are compared */
+    /* whether products of a precision are computed, compared or audited: those of a
+       configuration, or FP32 if there is none */
+    bool takes[PRECISIONS];
     bool audits;
     int percent;    /* share of the program's time for the audit, or RUN_PERCENT_ALL */
     int threads;    /* 0: all processors                                             */
@@ -71,6 +86,10 @@ struct run_settings {
    configuration_line_read() does. */
 enum bitcut_status run_configuration_read(struct run_configuration *to, const char *line,
                                           struct fault *f);
+
+/* Whether a configuration computes products of a precision; the original does. */
+bool run_configuration_fits(const struct run_configuration *configuration,
+                            enum precision precision);
 
 /* Read "PATTERN=CONFIGURATION"; the pattern ends at the first '='.  Returns
    BITCUT_BAD_ARGUMENT. */
@@ -90,8 +109,10 @@ enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f);
 /* Whether a rule matches a call site. */
 bool run_rule_fits(const struct run_rule *r, const char *site);
 
-/* The configuration for products of a call site. */
+/* The configuration for products of a call site, of this precision: that of the first
+   rule that matches and fits, or that of all sites, or the original. */
 const struct run_configuration *run_settings_configuration(const struct run_settings *s,
-                                                           const char *site);
+                                                           const char *site,
+                                                           enum precision precision);
 
 #endif

@@ -15,9 +15,11 @@ static bool take_memory(struct shadow *s, const struct product *p)
     if (!size_multiply(&one, p->gemm.m, p->gemm.n) ||
         !size_multiply(&all, one, p->gemm.count))
         return false;
-    uint32_t *const own = memory_allocate(all, sizeof *own);
+    const struct bitcut_matrix *const d = &p->gemm.d;
+    void *const own = memory_allocate(all, product_bytes(d));
     s->result = *p;
-    s->result.gemm.d = (struct bitcut_matrix){ .to = own, .stride = one };
+    s->result.gemm.d =
+        (struct bitcut_matrix){ .to = own, .stride = one, .format = d->format };
     return own != NULL;
 }
 
@@ -35,6 +37,7 @@ void shadow_begin(struct call *t)
                                                                            &run_settings()
                                                                                 ->against;
     if (own->original && other->original) return;
+    if (!run_configuration_fits(other, t->routine->precision)) return;
     const double began = seconds_now();
     const struct product *const seen = call_see(t);
     struct shadow *const s = seen ? calloc(1, sizeof *s) : NULL;
@@ -54,25 +57,37 @@ void shadow_begin(struct call *t)
 
 /* --- comparing -------------------------------------------------------------------- */
 
-/* One output of the program's result, and of the other. */
-static void compare(struct call_log_difference *x, uint32_t d, uint32_t e)
+/* The value of an element. */
+static double value_of(const void *at, size_t bytes)
 {
+    uint32_t small;
+    double large;
+    if (bytes == sizeof small)
+        return value_of_float(*(const uint32_t *)memcpy(&small, at, bytes));
+    memcpy(&large, at, sizeof large);
+    return large;
+}
+
+/* One output of the program's result, and of the other. */
+static void compare(struct call_log_difference *x, const void *d, const void *e,
+                    size_t bytes)
+{
+    const double dd = value_of(d, bytes), ee = value_of(e, bytes), de = dd - ee;
     x->outputs++;
-    x->differ += d != e && !(f32_is_nan(d) && f32_is_nan(e));
-    x->not_finite += f32_is_finite(d) != f32_is_finite(e);
-    if (!f32_is_finite(d) || !f32_is_finite(e)) return;
-    const double dd = value_of_float(d), ee = value_of_float(e), de = dd - ee;
-    x->square += de * de;
-    x->norm[0] += dd * dd;
-    x->norm[1] += ee * ee;
+    x->differ += memcmp(d, e, bytes) && !(isnan(dd) && isnan(ee));
+    x->not_finite += isfinite(dd) != isfinite(ee);
+    if (!isfinite(dd) || !isfinite(ee)) return;
+    x->square += (long double)de * de;
+    x->norm[0] += (long double)dd * dd;
+    x->norm[1] += (long double)ee * ee;
     x->most = fmax(x->most, fabs(de));
     x->largest = fmax(x->largest, fmax(fabs(dd), fabs(ee)));
 }
 
 /* Element (i, j) of D. */
-static uint32_t *element(const struct bitcut_gemm *g, size_t i, size_t j)
+static void *element(const struct bitcut_gemm *g, size_t i, size_t j)
 {
-    return (uint32_t *)g->d.to + product_place(&g->d, g->m, g->n, i, j);
+    return product_place(&g->d, g->m, g->n, i, j);
 }
 
 /* One GEMM: the program's D, and the other D, which exists already or is still to be set.
@@ -80,13 +95,14 @@ static uint32_t *element(const struct bitcut_gemm *g, size_t i, size_t j)
 static void compare_one(struct shadow *s, const struct product *p,
                         const struct product *other)
 {
+    const size_t bytes = product_bytes(&p->gemm.d);
     for (size_t i = 0; i < p->gemm.m; i++)
         for (size_t j = 0; j < p->gemm.n; j++) {
             if (!half_has(p->d, i, j)) continue;
-            uint32_t *const d = element(&p->gemm, i, j), *const e =
-                                                             element(&other->gemm, i, j);
-            compare(&s->difference, s->swaps ? *e : *d, s->swaps ? *d : *e);
-            if (s->swaps) *d = *e;
+            void *const d = element(&p->gemm, i, j), *const e =
+                                                         element(&other->gemm, i, j);
+            compare(&s->difference, s->swaps ? e : d, s->swaps ? d : e, bytes);
+            if (s->swaps) memcpy(d, e, bytes);
         }
 }
 

@@ -24,6 +24,7 @@ static char letter(int number)
 #define V_L(x)         ((size_t)(x))
 #define V_float(x)     ((float)(x))
 #define V_double(x)    (x)
+#define V_other_real(x) ((other_real)(x))
 #define V_Z(x)         ((void *)(uintptr_t)(x))
 
 #define integer int32_t
@@ -37,7 +38,7 @@ static char letter(int number)
 
 void call_routine(const struct name *f, const struct call *x)
 {
-    const bool groups = !strcmp(f->base, "sgemm_batch") && x->count > 2;
+    const bool groups = !strcmp(f->base, LETTER "gemm_batch") && x->count > 2;
     if (groups) (f->wide ? groups_64 : groups_32)(f, x);
     else (f->wide ? product_64 : product_32)(f, x);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every routine with a name on standard input, called in every form: what bitcut computes
-   must equal bitcut_gemm() on whole matrices by the recipe and the unit of the command
-   line, bit for bit; what it leaves to the library must be called there once.  Prints
+   must equal bitcut_gemm() on whole matrices by the recipe, with -DFP64 the scheme, and
+   the unit of the command line, bit for bit; what it leaves to the library must be called there once.  Prints
    what is wrong, and the number of calls of each kind. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 
@@ -30,6 +30,7 @@ enum { SIDE = 11, K_MAX = 37, GAP_MAX = 3, COUNT = 3 };
 enum { LINE = K_MAX + GAP_MAX, ROOM = LINE * K_MAX };
 
 static const struct bitcut_recipe *recipe;
+static const struct bitcut_scheme *scheme;
 static const struct bitcut_unit *unit;
 static long taken, empty, illegal, others, outputs, wrong, library;
 static bool both;
@@ -49,9 +50,11 @@ static int between(int low, int high)
     return low + (int)(bits() % (uint64_t)(high - low + 1));
 }
 
-static float number(void)
+/* With as many bits as the type has. */
+static real number(void)
 {
-    return ldexpf((float)between(-16777215, 16777215), between(-28, -20));
+    const double high = ldexp(between(-16777215, 16777215), between(-28, -20));
+    return (real)(sizeof(real) > 4 ? high + ldexp(high, -26) : high);
 }
 
 /* --- problems ----------------------------------------------------------------------- */
@@ -62,8 +65,8 @@ enum kind { GEMM, SYRK, SYMM_LEFT, SYMM_RIGHT };
 struct problem {
     enum kind kind;
     int m, n, k;
-    float alpha, beta;
-    float a[COUNT][SIDE * K_MAX], b[COUNT][SIDE * K_MAX], c[COUNT][SIDE * SIDE],
+    real alpha, beta;
+    real a[COUNT][SIDE * K_MAX], b[COUNT][SIDE * K_MAX], c[COUNT][SIDE * SIDE],
         d[COUNT][SIDE * SIDE];
 };
 
@@ -73,10 +76,13 @@ static void solve(struct problem *p, int at)
     char why[BITCUT_TEXT_MAX];
     bitcut_gemm_init(&g, sizeof g);
     g.recipe = recipe;
+    g.scheme = scheme;
     g.unit = unit;
     g.m = (size_t)p->m, g.n = (size_t)p->n, g.k = (size_t)p->k;
-    memcpy(&g.alpha, &p->alpha, 4);
-    memcpy(&g.beta, &p->beta, 4);
+    memcpy(scheme ? (void *)&g.alpha_f64 : &g.alpha, &p->alpha, sizeof p->alpha);
+    memcpy(scheme ? (void *)&g.beta_f64 : &g.beta, &p->beta, sizeof p->beta);
+    if (scheme)
+        g.a.format = g.b.format = g.c.format = g.d.format = bitcut_format_find("f64");
     g.a.at = p->a[at], g.b.at = p->b[at], g.c.at = p->c[at], g.d.to = p->d[at];
     if (bitcut_gemm(NULL, &g, 1, why) == BITCUT_OK) return;
     printf("bitcut_gemm: %s\n", why);
@@ -85,7 +91,7 @@ static void solve(struct problem *p, int at)
 
 static void make_problem(struct problem *p, enum kind kind)
 {
-    static const float alphas[] = { 1, 1, -0.3f, 1048577 },
+    static const real alphas[] = { 1, 1, -0.3f, 1048577 },
                        betas[] = { 0, -0.0f, 1, 0.7f };
     p->kind = kind;
     p->m = between(1, SIDE), p->n = between(1, SIDE), p->k = between(1, K_MAX);
@@ -124,7 +130,7 @@ static int least_ld(int order, int trans, int rows, int cols)
 }
 
 /* Store op(X) of rows x cols; everything else is NaN. */
-static void store(float *to, const float *x, int rows, int cols, int order, int trans,
+static void store(real *to, const real *x, int rows, int cols, int order, int trans,
                   int64_t ld, int half)
 {
     const bool by = by_rows(order, trans);
@@ -135,7 +141,7 @@ static void store(float *to, const float *x, int rows, int cols, int order, int 
 }
 
 /* The same into memory that holds other things. */
-static void overwrite(float *to, const float *x, int rows, int cols, int order,
+static void overwrite(real *to, const real *x, int rows, int cols, int order,
                       int64_t ld, int half)
 {
     for (int i = 0; i < rows; i++)
@@ -144,9 +150,9 @@ static void overwrite(float *to, const float *x, int rows, int cols, int order,
                 to[order == ROWS ? i * ld + j : j * ld + i] = x[i * cols + j];
 }
 
-static float a[COUNT][ROOM], b[COUNT][ROOM], c[COUNT][ROOM], want[COUNT][ROOM];
-static const float *each_a[COUNT], *each_b[COUNT];
-static float *each_c[COUNT];
+static real a[COUNT][ROOM], b[COUNT][ROOM], c[COUNT][ROOM], want[COUNT][ROOM];
+static const real *each_a[COUNT], *each_b[COUNT];
+static real *each_c[COUNT];
 
 /* What a call of a routine in one configuration says; matrices are stored for it, and in `want`
    what C's memory is to be. */
@@ -194,14 +200,14 @@ static void compare(const struct name *f, const struct call *x)
 {
     for (int i = 0; i < COUNT && i < x->count; i++)
         for (int j = 0; j < ROOM; j++) {
-            uint32_t got, wanted;
-            char what[100];
-            memcpy(&got, &c[i][j], 4);
-            memcpy(&wanted, &want[i][j], 4);
+            uint64_t got = 0, wanted = 0;
+            char what[120];
+            memcpy(&got, &c[i][j], sizeof(real));
+            memcpy(&wanted, &want[i][j], sizeof(real));
             if (got == wanted) continue;
             snprintf(what, sizeof what,
-                     "GEMM %d, element %d of C's memory: %08x, not %08x", i, j,
-                     (unsigned)got, (unsigned)wanted);
+                     "GEMM %d, element %d of C's memory: %llx, not %llx", i, j,
+                     (unsigned long long)got, (unsigned long long)wanted);
             complain(f, x, what);
             return;
         }
@@ -220,12 +226,12 @@ static void call(const struct name *f, const struct call *x, int calls)
 
 static bool is(const struct name *f, const char *base) { return !strcmp(f->base, base); }
 
-static bool batched(const struct name *f) { return !strncmp(f->base, "sgemm_batch", 11); }
+static bool batched(const struct name *f) { return !strncmp(f->base, LETTER "gemm_batch", 11); }
 
 /* Whether a call is of three groups, one of which has no GEMM: the library has that one. */
 static bool groups(const struct name *f, int count)
 {
-    return is(f, "sgemm_batch") && count > 2;
+    return is(f, LETTER "gemm_batch") && count > 2;
 }
 
 static void try_taken(const struct name *f, const struct problem *p, int order, int ta,
@@ -307,9 +313,9 @@ static const struct {
 
 static int kind_of(const struct name *f)
 {
-    return is(f, "ssyrk")   ? OF_SYRK
-           : is(f, "ssymm") ? OF_SYMM
-                            : OF_GEMM | (is(f, "sgemm_batch_strided") ? OF_STRIDED : 0);
+    return is(f, LETTER "syrk")   ? OF_SYRK
+           : is(f, LETTER "symm") ? OF_SYMM
+                            : OF_GEMM | (is(f, LETTER "gemm_batch_strided") ? OF_STRIDED : 0);
 }
 
 static void try_illegal(const struct name *f, struct problem *p, int order, size_t at)
@@ -348,15 +354,15 @@ static void try_products(const struct name *f)
     const int count = orders_of(f, order);
     for (int o = 0; o < count; o++) {
         for (int i = 0; i < 6; i++) {
-            make_problem(&p, is(f, "ssyrk")   ? SYRK
-                             : is(f, "ssymm") ? (enum kind)sides[i % 2]
+            make_problem(&p, is(f, LETTER "syrk")   ? SYRK
+                             : is(f, LETTER "symm") ? (enum kind)sides[i % 2]
                                               : GEMM);
             for (int configuration = 0; configuration < 9; configuration++) {
                 const int ta = N + configuration % 3, tb = N + configuration / 3;
-                if (is(f, "ssyrk"))
+                if (is(f, LETTER "syrk"))
                     try_taken(f, &p, order[o], ta, ta == N ? 112 : N,
                               configuration & 1 ? UPPER : LOWER, 1);
-                else if (is(f, "ssymm"))
+                else if (is(f, LETTER "symm"))
                     try_taken(f, &p, order[o], N, N, configuration & 1 ? UPPER : LOWER, 1);
                 else
                     try_taken(f, &p, order[o], ta, tb, 0,
@@ -365,7 +371,7 @@ static void try_products(const struct name *f)
             for (int configuration = 0; configuration < 3; configuration++)
                 try_empty(f, &p, order[o], p.kind == GEMM ? 0 : configuration & 1 ? UPPER : LOWER);
         }
-        make_problem(&p, is(f, "ssyrk") ? SYRK : is(f, "ssymm") ? SYMM_LEFT : GEMM);
+        make_problem(&p, is(f, LETTER "syrk") ? SYRK : is(f, LETTER "symm") ? SYMM_LEFT : GEMM);
         for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
             if (faults[i].of & kind_of(f) && (f->cblas || faults[i].argument > 1))
                 try_illegal(f, &p, order[o], i);
@@ -409,14 +415,15 @@ int main(int argc, char **argv)
 {
     struct name f;
     long names = 0;
-    recipe = argc > 2 ? bitcut_recipe_find(argv[1]) : NULL;
+    if (argc > 2 && sizeof(real) == 4) recipe = bitcut_recipe_find(argv[1]);
+    else if (argc > 2) scheme = bitcut_scheme_find(argv[1]);
     unit = argc > 2 ? bitcut_unit_find(argv[2], NULL) : NULL;
     both = argc > 3;
-    if (!recipe || !unit) return printf("no such recipe or unit\n"), 1;
+    if ((!recipe && !scheme) || !unit) return printf("no such recipe, scheme or unit\n"), 1;
     for (; scanf("%63s", f.text) == 1; names++) {
         parse(&f);
         if (!f.routine) return printf("%s: not there\n", f.text), 1;
-        if (is(&f, "ssyrk") || is(&f, "ssymm") || is(&f, "sgemm") || batched(&f))
+        if (is(&f, LETTER "syrk") || is(&f, LETTER "symm") || is(&f, LETTER "gemm") || batched(&f))
             try_products(&f);
         else try_other(&f);
     }

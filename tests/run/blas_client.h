@@ -3,6 +3,8 @@
 #ifndef BITCUT_TESTS_RUN_BLAS_CLIENT_H
 #define BITCUT_TESTS_RUN_BLAS_CLIENT_H
 
+#include "tests/run/blas_types.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,12 +21,12 @@ struct name {
 struct call {
     int order, ta, tb, half, side;
     int64_t m, n, k, lda, ldb, ldc, sa, sb, sc, count;
-    float alpha, beta;
-    const float *a, *b;
-    float *c;
+    real alpha, beta;
+    const real *a, *b;
+    real *c;
     /* Of a batch by pointers, all of one group; else NULL. */
-    const float **each_a, **each_b;
-    float **each_c;
+    const real **each_a, **each_b;
+    real **each_c;
 };
 
 /* Call a routine for products, or one whose arguments are those numbers. */

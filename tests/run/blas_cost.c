@@ -10,7 +10,7 @@
 
 #define integer int
 #include "tests/run/blas_types.h"
-void sgemm_ F_SGEMM;
+void sgemm_ F_GEMM;
 
 enum { CALLS = 16, BYTES_MAX = 16384 };
 

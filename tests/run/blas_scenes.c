@@ -29,12 +29,24 @@
 
 #define integer int
 #include "tests/run/blas_types.h"
-void sgemm_ F_SGEMM;
-void cblas_sgemm C_SGEMM;
-void cblas_sgemm_batch_strided C_STRIDED;
-void cblas_sgemm_batch C_BATCH;
-void dgemm_(F_OTHER_GEMM(DECLARED, Z, Z));
-void cblas_dsyrk(C_OTHER_SYRK(DECLARED, double, double));
+#define FORTRAN(x)  FORTRAN_(x)
+#define FORTRAN_(x) x##_
+#define CBLAS(x)    CBLAS_(x)
+#define CBLAS_(x)   cblas_##x
+#define TEXT(x)     TEXT_(x)
+#define TEXT_(x)    #x
+#define gemm               FORTRAN(TYPED(gemm))
+#define cblas_gemm         CBLAS(TYPED(gemm))
+#define gemm_batch_strided CBLAS(TYPED(gemm_batch_strided))
+#define gemm_batch         CBLAS(TYPED(gemm_batch))
+#define other_gemm         FORTRAN(OTHER_TYPED(gemm))
+#define other_syrk         CBLAS(OTHER_TYPED(syrk))
+void gemm F_GEMM;
+void cblas_gemm C_GEMM;
+void gemm_batch_strided C_STRIDED;
+void gemm_batch C_BATCH;
+void other_gemm(F_OTHER_GEMM(DECLARED, Z, Z));
+void other_syrk(C_OTHER_SYRK(DECLARED, other_real, other_real));
 
 /* --- products ----------------------------------------------------------------------- */
 
@@ -42,7 +54,7 @@ void cblas_dsyrk(C_OTHER_SYRK(DECLARED, double, double));
    several threads do. */
 enum { SMALL = 33, LARGE = 300, MOST = LARGE };
 
-static float a[MOST * MOST], b[MOST * MOST], small[MOST * MOST], large[MOST * MOST];
+static real a[MOST * MOST], b[MOST * MOST], small[MOST * MOST], large[MOST * MOST];
 static volatile int wrong;
 
 static void complain(const char *what)
@@ -51,19 +63,22 @@ static void complain(const char *what)
     wrong = 1;
 }
 
-static void multiply(float *c, int n)
+static void multiply(real *c, int n)
 {
-    const float one = 1, zero = 0;
-    sgemm_("N", "N", &n, &n, &n, &one, a, &n, b, &n, &zero, c, &n, 1, 1);
+    const real one = 1, zero = 0;
+    gemm("N", "N", &n, &n, &n, &one, a, &n, b, &n, &zero, c, &n, 1, 1);
 }
 
-/* What SCENE_RECIPE on SCENE_UNIT makes of A and B. */
-static void expect(float *c, int n)
+/* What SCENE_RECIPE, with -DFP64 a scheme, on SCENE_UNIT makes of A and B. */
+static void expect(real *c, int n)
 {
     struct bitcut_gemm g;
     char why[BITCUT_TEXT_MAX];
     bitcut_gemm_init(&g, sizeof g);
-    g.recipe = bitcut_recipe_find(getenv("SCENE_RECIPE"));
+    if (sizeof(real) == 4) g.recipe = bitcut_recipe_find(getenv("SCENE_RECIPE"));
+    else g.scheme = bitcut_scheme_find(getenv("SCENE_RECIPE"));
+    g.a.format = g.b.format = g.d.format =
+        bitcut_format_find(g.scheme ? "f64" : "f32");
     g.unit = bitcut_unit_find(getenv("SCENE_UNIT"), NULL);
     g.m = g.n = g.k = (size_t)n;
     g.a.at = a, g.b.at = b, g.d.to = c;
@@ -71,14 +86,17 @@ static void expect(float *c, int n)
     if (bitcut_gemm(NULL, &g, 1, why) != BITCUT_OK) complain(why);
 }
 
+/* With more bits than FP32 has, if it is FP64. */
+#define LONG ((real)(1 + 0x1p-30))
+
 static void begin(void)
 {
     uint32_t x = 18;
     for (int i = 0; i < MOST * MOST; i++) {
         x = x * 1664525 + 1013904223;
-        a[i] = (float)(int)(x >> 7) / 65536 - 200;
+        a[i] = (real)(int)(x >> 7) / 65536 * LONG - 200;
         x = x * 1664525 + 1013904223;
-        b[i] = (float)(int)(x >> 7) / 8388608 - 1;
+        b[i] = (real)(int)(x >> 7) / 8388608 * LONG - 1;
     }
     expect(small, SMALL);
     expect(large, LARGE);
@@ -86,7 +104,7 @@ static void begin(void)
 
 static void check(int n)
 {
-    float *const c = malloc((size_t)(n * n) * sizeof *c);
+    real *const c = malloc((size_t)(n * n) * sizeof *c);
     multiply(c, n);
     if (memcmp(c, n == SMALL ? small : large, (size_t)(n * n) * sizeof *c) != 0)
         complain(n == SMALL ? "another small product" : "another large product");
@@ -101,8 +119,8 @@ static void once(void) { check(SMALL); }
 static void check_batch(void)
 {
     enum { COUNT = 64, ONE = SMALL * SMALL };
-    float *const c = malloc(COUNT * ONE * sizeof *c);
-    cblas_sgemm_batch_strided(102, 111, 111, SMALL, SMALL, SMALL, 1, a, SMALL, 0, b,
+    real *const c = malloc(COUNT * ONE * sizeof *c);
+    gemm_batch_strided(102, 111, 111, SMALL, SMALL, SMALL, 1, a, SMALL, 0, b,
                               SMALL, 0, 0, c, SMALL, ONE, COUNT);
     for (int i = 0; i < COUNT; i++)
         if (memcmp(c + i * ONE, small, ONE * sizeof *c) != 0) complain("another batch");
@@ -182,11 +200,11 @@ static volatile int over;
 
 static void *count_always(void *unused)
 {
-    while (!over) dgemm_(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    while (!over) other_gemm(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     return unused;
 }
 
-static void count_once(void) { dgemm_(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0); }
+static void count_once(void) { other_gemm(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0); }
 
 /* Children of a process whose threads are counted all the time. */
 static void counted_forks(void)
@@ -226,10 +244,10 @@ static void hook_nested(void)
 /* A routine of the library that calls another one of it, through its name. */
 static void nested(void)
 {
-    float c = 3;
+    real c = 3;
     stub_hook = hook_nested;
-    cblas_sgemm(101, 111, 111, 1, 1, 0, 1, a, 1, b, 1, 0, &c, 1);
-    if (c != 0 || stub_calls("cblas_sgemm") != 1 || stub_calls("sgemm_") != 1)
+    cblas_gemm(101, 111, 111, 1, 1, 0, 1, a, 1, b, 1, 0, &c, 1);
+    if (c != 0 || stub_calls(TEXT(cblas_gemm)) != 1 || stub_calls(TEXT(gemm)) != 1)
         complain("not passed on");
     check(SMALL);
 }
@@ -245,10 +263,10 @@ static void jump(void)
 /* An xerbla that does not return. */
 static void jumps(void)
 {
-    static float c;
+    static real c;
     for (int i = 0; i < 3; i++) {
         stub_hook = jump;
-        if (!setjmp(out)) cblas_sgemm(7, 111, 111, 1, 1, 1, 1, a, 1, b, 1, 0, &c, 1);
+        if (!setjmp(out)) cblas_gemm(7, 111, 111, 1, 1, 1, 1, a, 1, b, 1, 0, &c, 1);
         check(SMALL);
     }
 }
@@ -279,7 +297,7 @@ static void traps(void)
 {
     feclearexcept(FE_ALL_EXCEPT);
     feenableexcept(FE_ALL_EXCEPT);
-    float *const c = malloc(sizeof small);
+    real *const c = malloc(sizeof small);
     multiply(c, SMALL);
     multiply(c, LARGE);
     fedisableexcept(FE_ALL_EXCEPT);
@@ -338,7 +356,7 @@ static void again(void)
 static void starved(void)
 {
     const int n = LARGE;
-    float *const c = malloc(sizeof large);
+    real *const c = malloc(sizeof large);
     volatile size_t rest = 1 << 20;
     while (rest > 64) {
         char *const got = malloc(rest);
@@ -362,7 +380,7 @@ static void call_within(void)
 static void within(void)
 {
     stub_hook = call_within;
-    cblas_dsyrk(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    other_syrk(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     count_once();
     stub_hook = call_within;
     count_once();
@@ -373,12 +391,12 @@ static void groups(void)
 {
     static const int trans[] = { 111, 111, 111 }, size[] = { SMALL, 1, 1 },
                      ld[] = { SMALL, 1, 1 }, count[] = { 2, 3, 0 };
-    static const float alpha[] = { 1, 2, 2 }, beta[] = { 0, 0, 0 };
-    static float c[5][SMALL * SMALL];
-    const float *each_a[5], *each_b[5];
-    float *each_c[5];
+    static const real alpha[] = { 1, 2, 2 }, beta[] = { 0, 0, 0 };
+    static real c[5][SMALL * SMALL];
+    const real *each_a[5], *each_b[5];
+    real *each_c[5];
     for (int i = 0; i < 5; i++) each_a[i] = a, each_b[i] = b, each_c[i] = c[i];
-    cblas_sgemm_batch(102, trans, trans, size, size, size, alpha, each_a, ld, each_b, ld,
+    gemm_batch(102, trans, trans, size, size, size, alpha, each_a, ld, each_b, ld,
                       beta, each_c, ld, 3, count);
     if (memcmp(c[1], small, sizeof c[1]) != 0) complain("another product of a group");
 }
@@ -396,25 +414,25 @@ static void opens(void)
 /* A product, as numbers on standard output. */
 static void product(void)
 {
-    float c[SMALL * SMALL];
+    real c[SMALL * SMALL];
     multiply(c, SMALL);
     for (int i = 0; i < SMALL * SMALL; i++) printf("%.17g\n", (double)c[i]);
 }
 
 /* A matrix, row-major, as NumPy writes it. */
-static void write_npy(const char *path, const float *x, int rows, int cols)
+static void write_npy(const char *path, const real *x, int rows, int cols)
 {
     char head[128];
     FILE *const file = fopen(path, "wb");
     memset(head, ' ', sizeof head);
     memcpy(head, "\x93NUMPY\1\0\x76\0", 10);
     const int n = sprintf(head + 10,
-                          "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }",
-                          rows, cols);
+                          "{'descr': '<f%d', 'fortran_order': False, 'shape': (%d, %d), }",
+                          (int)sizeof *x, rows, cols);
     head[10 + n] = ' ';
     head[127] = '\n';
     if (!file || fwrite(head, 1, 128, file) != 128 ||
-        fwrite(x, 4, (size_t)(rows * cols), file) != (size_t)(rows * cols) ||
+        fwrite(x, sizeof *x, (size_t)(rows * cols), file) != (size_t)(rows * cols) ||
         fclose(file))
         complain("a file cannot be written");
 }
@@ -423,12 +441,12 @@ static void write_npy(const char *path, const float *x, int rows, int cols)
 static void files(void)
 {
     enum { M = 121, N = 137, K = 143 };
-    static float c[M * N];
+    static real c[M * N];
     for (int i = 0; i < M * N; i++) c[i] = b[N * N - 1 - i % 9000] / 3;
     write_npy("A.npy", a, M, K);
     write_npy("B.npy", b, K, N);
     write_npy("C.npy", c, M, N);
-    cblas_sgemm(101, 111, 111, M, N, K, 1.25f, a, K, b, N, -0.5f, c, N);
+    cblas_gemm(101, 111, 111, M, N, K, 1.25f, a, K, b, N, -0.5f, c, N);
     write_npy("D.npy", c, M, N);
 }
 
@@ -481,10 +499,10 @@ static void sealed(void)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
         return; /* a system without: one call, as a scene `once` */
-    float *const c = malloc(SMALL * SMALL * sizeof *c);
-    const float one = 1, zero = 0;
+    real *const c = malloc(SMALL * SMALL * sizeof *c);
+    const real one = 1, zero = 0;
     const int n = SMALL;
-    sgemm_("N", "N", &n, &n, &n, &one, a, &n, b, &n, &zero, c, &n, 1, 1);
+    gemm("N", "N", &n, &n, &n, &one, a, &n, b, &n, &zero, c, &n, 1, 1);
     if (memcmp(c, small, SMALL * SMALL * sizeof *c) != 0) complain("another product");
     free(c);
     check_batch();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/run/blas_stub.h"
 
+#include "tests/run/blas_types.h"
+
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
@@ -65,12 +67,12 @@ enum { UPPER = 121, LOWER = 122, LEFT = 141, RIGHT = 142 };
 
 typedef int64_t wide;
 
-static const float *at(const float *x, int order, wide ld, wide i, wide j)
+static const real *at(const real *x, int order, wide ld, wide i, wide j)
 {
     return order == ROWS ? x + i * ld + j : x + j * ld + i;
 }
 
-static float op(const float *x, int order, int trans, wide ld, wide i, wide j)
+static real op(const real *x, int order, int trans, wide ld, wide i, wide j)
 {
     return trans == N ? *at(x, order, ld, i, j) : *at(x, order, ld, j, i);
 }
@@ -83,14 +85,14 @@ static int short_of(wide ld, int order, wide rows, wide cols)
 }
 
 /* Of a batch; A and B may be NULL. */
-static const float *nth(const float *x, wide offset) { return x ? x + offset : x; }
+static const real *nth(const real *x, wide offset) { return x ? x + offset : x; }
 
 static int is_trans(int x) { return x >= N && x <= C; }
 
 static int is_half(int x) { return x == UPPER || x == LOWER; }
 
 /* One output: beta 0 does not read it, alpha 0 not the sum. */
-static void put(float *c, float alpha, float sum, float beta)
+static void put(real *c, real alpha, real sum, real beta)
 {
     *c = (alpha == 0 ? 0 : alpha * sum) + (beta == 0 ? 0 : beta * *c);
 }
@@ -111,8 +113,8 @@ static int gemm_argument(int order, int ta, int tb, wide m, wide n, wide k, wide
 }
 
 /* Where the routine has no order, its arguments are one less. */
-static void gemm(int less, int order, int ta, int tb, wide m, wide n, wide k, float alpha,
-                 const float *a, wide lda, const float *b, wide ldb, float beta, float *c,
+static void gemm(int less, int order, int ta, int tb, wide m, wide n, wide k, real alpha,
+                 const real *a, wide lda, const real *b, wide ldb, real beta, real *c,
                  wide ldc)
 {
     const int wrong = gemm_argument(order, ta, tb, m, n, k, lda, ldb, ldc);
@@ -122,15 +124,15 @@ static void gemm(int less, int order, int ta, int tb, wide m, wide n, wide k, fl
     }
     for (wide i = 0; i < m; i++)
         for (wide j = 0; j < n; j++) {
-            float sum = 0;
+            real sum = 0;
             for (wide l = 0; l < k && alpha != 0; l++)
                 sum += op(a, order, ta, lda, i, l) * op(b, order, tb, ldb, l, j);
-            put((float *)(uintptr_t)at(c, order, ldc, i, j), alpha, sum, beta);
+            put((real *)(uintptr_t)at(c, order, ldc, i, j), alpha, sum, beta);
         }
 }
 
-static void syrk(int less, int order, int half, int trans, wide n, wide k, float alpha,
-                 const float *a, wide lda, float beta, float *c, wide ldc)
+static void syrk(int less, int order, int half, int trans, wide n, wide k, real alpha,
+                 const real *a, wide lda, real beta, real *c, wide ldc)
 {
     const int wrong = order != ROWS && order != COLUMNS                              ? 1
                       : !is_half(half)                                               ? 2
@@ -146,22 +148,22 @@ static void syrk(int less, int order, int half, int trans, wide n, wide k, float
     }
     for (wide i = 0; i < n; i++)
         for (wide j = 0; j < n; j++) {
-            float sum = 0;
+            real sum = 0;
             if (half == UPPER ? i > j : i < j) continue;
             for (wide l = 0; l < k && alpha != 0; l++)
                 sum += op(a, order, trans, lda, i, l) * op(a, order, trans, lda, j, l);
-            put((float *)(uintptr_t)at(c, order, ldc, i, j), alpha, sum, beta);
+            put((real *)(uintptr_t)at(c, order, ldc, i, j), alpha, sum, beta);
         }
 }
 
-static float symmetric(const float *a, int order, int half, wide lda, wide i, wide j)
+static real symmetric(const real *a, int order, int half, wide lda, wide i, wide j)
 {
     return (half == UPPER ? i <= j : i >= j) ? *at(a, order, lda, i, j)
                                              : *at(a, order, lda, j, i);
 }
 
-static void symm(int less, int order, int side, int half, wide m, wide n, float alpha,
-                 const float *a, wide lda, const float *b, wide ldb, float beta, float *c,
+static void symm(int less, int order, int side, int half, wide m, wide n, real alpha,
+                 const real *a, wide lda, const real *b, wide ldb, real beta, real *c,
                  wide ldc)
 {
     const wide size = side == LEFT ? m : n;
@@ -180,13 +182,13 @@ static void symm(int less, int order, int side, int half, wide m, wide n, float 
     }
     for (wide i = 0; i < m; i++)
         for (wide j = 0; j < n; j++) {
-            float sum = 0;
+            real sum = 0;
             for (wide l = 0; l < size && alpha != 0; l++)
                 sum +=
                     side == LEFT
                         ? symmetric(a, order, half, lda, i, l) * *at(b, order, ldb, l, j)
                         : *at(b, order, ldb, i, l) * symmetric(a, order, half, lda, l, j);
-            put((float *)(uintptr_t)at(c, order, ldc, i, j), alpha, sum, beta);
+            put((real *)(uintptr_t)at(c, order, ldc, i, j), alpha, sum, beta);
         }
 }
 
@@ -215,6 +217,10 @@ static int side_of(const char *x)
     static struct called here = { .name = NAMED(NAME(x)) };                              \
     note_call(&here)
 
+/* The name of a routine for products. */
+#define OWN(x)  OWN_(TYPED(x))
+#define OWN_(x) NAME(x)
+
 /* Argument i as a number, by its type. */
 #define NUMBER(type, i) N_##type(p##i)
 #define N_int(x)        ((double)(x))
@@ -222,6 +228,7 @@ static int side_of(const char *x)
 #define N_L(x)          ((double)(x))
 #define N_float(x)      ((double)(x))
 #define N_double(x)     (x)
+#define N_other_real(x) ((double)(x))
 #define N_Z(x)          ((double)(uintptr_t)(x))
 
 #define OTHER(base, parameters, ...)                                                     \

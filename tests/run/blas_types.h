@@ -1,65 +1,83 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The parameters of BLAS's routines, with `integer` as their integer type: F by Fortran's
-   conventions, C by those of CBLAS.  From the reference BLAS; batches from oneMKL. */
+   conventions, C by those of CBLAS.  From the reference BLAS; batches from oneMKL.
+   Routines for products are of type `real`, float, or double with -DFP64: TYPED(gemm) is
+   the name, which begins with LETTER.  Arguments of the others, such as OTHER_TYPED(gemm),
+   only have to arrive. */
 #ifndef BITCUT_TESTS_RUN_BLAS_TYPES_H
 #define BITCUT_TESTS_RUN_BLAS_TYPES_H
 
 #include <stddef.h>
 
+#ifdef FP64
+typedef double real;
+typedef float other_real;
+#define TYPED(x)       d##x
+#define OTHER_TYPED(x) s##x
+#define LETTER         "d"
+#else
+typedef float real;
+typedef double other_real;
+#define TYPED(x)       s##x
+#define OTHER_TYPED(x) d##x
+#define LETTER         "s"
+#endif
+
 #define S const char *
 #define I const integer *
-#define R const float *
+#define R const real *
 typedef size_t L;
 
-#define F_SGEMM                                                                          \
-    (S ta, S tb, I m, I n, I k, R alpha, R a, I lda, R b, I ldb, R beta, float *c,       \
+#define F_GEMM                                                                           \
+    (S ta, S tb, I m, I n, I k, R alpha, R a, I lda, R b, I ldb, R beta, real *c,        \
      I ldc, L la, L lb)
-#define F_SSYRK                                                                          \
-    (S half, S trans, I n, I k, R alpha, R a, I lda, R beta, float *c, I ldc, L la, L lb)
-#define F_SSYMM                                                                          \
-    (S side, S half, I m, I n, R alpha, R a, I lda, R b, I ldb, R beta, float *c, I ldc, \
+#define F_SYRK                                                                           \
+    (S half, S trans, I n, I k, R alpha, R a, I lda, R beta, real *c, I ldc, L la, L lb)
+#define F_SYMM                                                                           \
+    (S side, S half, I m, I n, R alpha, R a, I lda, R b, I ldb, R beta, real *c, I ldc,  \
      L la, L lb)
 #define F_STRIDED                                                                        \
     (S ta, S tb, I m, I n, I k, R alpha, R a, I lda, I sa, R b, I ldb, I sb, R beta,     \
-     float *c, I ldc, I sc, I count, L la, L lb)
+     real *c, I ldc, I sc, I count, L la, L lb)
 #define F_BATCH                                                                          \
-    (S ta, S tb, I m, I n, I k, R alpha, const float **a, I lda, const float **b, I ldb, \
-     R beta, float **c, I ldc, I groups, I size, L la, L lb)
+    (S ta, S tb, I m, I n, I k, R alpha, const real **a, I lda, const real **b, I ldb,   \
+     R beta, real **c, I ldc, I groups, I size, L la, L lb)
 
-#define C_SGEMM                                                                          \
-    (int order, int ta, int tb, integer m, integer n, integer k, float alpha, R a,       \
-     integer lda, R b, integer ldb, float beta, float *c, integer ldc)
-#define C_SSYRK                                                                          \
-    (int order, int half, int trans, integer n, integer k, float alpha, R a,             \
-     integer lda, float beta, float *c, integer ldc)
-#define C_SSYMM                                                                          \
-    (int order, int side, int half, integer m, integer n, float alpha, R a, integer lda, \
-     R b, integer ldb, float beta, float *c, integer ldc)
+#define C_GEMM                                                                           \
+    (int order, int ta, int tb, integer m, integer n, integer k, real alpha, R a,        \
+     integer lda, R b, integer ldb, real beta, real *c, integer ldc)
+#define C_SYRK                                                                           \
+    (int order, int half, int trans, integer n, integer k, real alpha, R a,              \
+     integer lda, real beta, real *c, integer ldc)
+#define C_SYMM                                                                           \
+    (int order, int side, int half, integer m, integer n, real alpha, R a, integer lda,  \
+     R b, integer ldb, real beta, real *c, integer ldc)
 #define C_STRIDED                                                                        \
-    (int order, int ta, int tb, integer m, integer n, integer k, float alpha, R a,       \
-     integer lda, integer sa, R b, integer ldb, integer sb, float beta, float *c,        \
+    (int order, int ta, int tb, integer m, integer n, integer k, real alpha, R a,        \
+     integer lda, integer sa, R b, integer ldb, integer sb, real beta, real *c,          \
      integer ldc, integer sc, integer count)
 #define C_BATCH                                                                          \
-    (int order, const int *ta, const int *tb, I m, I n, I k, R alpha, const float **a,   \
-     I lda, const float **b, I ldb, R beta, float **c, I ldc, integer groups, I size)
+    (int order, const int *ta, const int *tb, I m, I n, I k, R alpha, const real **a,    \
+     I lda, const real **b, I ldb, R beta, real **c, I ldc, integer groups, I size)
 
 /* Routines whose arguments only have to arrive: ROW(parameters, name, type of alpha, type
    of beta), as CBLAS has them; Z is a pointer. */
 typedef void *Z;
+#define OTHER_ROW(ROW, parameters, name) ROW(parameters, name, other_real, other_real)
 #define OTHER_ROUTINES(ROW)                                                              \
     ROW(GEMV, sgemv, float, float) ROW(GEMV, dgemv, double, double)                      \
-    ROW(GEMV, cgemv, Z, Z) ROW(GEMV, zgemv, Z, Z) ROW(GEMM, dgemm, double, double)       \
+    ROW(GEMV, cgemv, Z, Z) ROW(GEMV, zgemv, Z, Z) OTHER_ROW(ROW, GEMM, OTHER_TYPED(gemm)) \
     ROW(GEMM, cgemm, Z, Z) ROW(GEMM, zgemm, Z, Z) ROW(GEMM, cgemm3m, Z, Z)               \
     ROW(GEMM, zgemm3m, Z, Z) ROW(GEMMT, sgemmt, float, float)                            \
     ROW(GEMMT, dgemmt, double, double) ROW(GEMMT, cgemmt, Z, Z) ROW(GEMMT, zgemmt, Z, Z) \
     ROW(GEMMT, sgemmtr, float, float) ROW(GEMMT, dgemmtr, double, double)                \
     ROW(GEMMT, cgemmtr, Z, Z) ROW(GEMMT, zgemmtr, Z, Z)                                  \
-    ROW(STRIDED, dgemm_batch_strided, double, double)                                    \
+    OTHER_ROW(ROW, STRIDED, OTHER_TYPED(gemm_batch_strided))                             \
     ROW(STRIDED, cgemm_batch_strided, Z, Z) ROW(STRIDED, zgemm_batch_strided, Z, Z)      \
-    ROW(BATCH, dgemm_batch, double, double) ROW(BATCH, cgemm_batch, Z, Z)                \
-    ROW(BATCH, zgemm_batch, Z, Z) ROW(SYMM, dsymm, double, double)                       \
+    OTHER_ROW(ROW, BATCH, OTHER_TYPED(gemm_batch)) ROW(BATCH, cgemm_batch, Z, Z)         \
+    ROW(BATCH, zgemm_batch, Z, Z) OTHER_ROW(ROW, SYMM, OTHER_TYPED(symm))                \
     ROW(SYMM, csymm, Z, Z) ROW(SYMM, zsymm, Z, Z) ROW(SYMM, chemm, Z, Z)                 \
-    ROW(SYMM, zhemm, Z, Z) ROW(SYRK, dsyrk, double, double) ROW(SYRK, csyrk, Z, Z)       \
+    ROW(SYMM, zhemm, Z, Z) OTHER_ROW(ROW, SYRK, OTHER_TYPED(syrk)) ROW(SYRK, csyrk, Z, Z) \
     ROW(SYRK, zsyrk, Z, Z) ROW(SYRK, cherk, float, float)                                \
     ROW(SYRK, zherk, double, double) ROW(SYR2K, ssyr2k, float, float)                    \
     ROW(SYR2K, dsyr2k, double, double) ROW(SYR2K, csyr2k, Z, Z) ROW(SYR2K, zsyr2k, Z, Z) \

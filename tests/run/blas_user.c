@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include "tests/run/blas_types.h"
 
-void sgemm_ F_SGEMM;
+void sgemm_ F_GEMM;
 int user_multiply(float *c, const float *a, const float *b, int n, float alpha);
 
 /* C = alpha A B + 2 C, column-major. */

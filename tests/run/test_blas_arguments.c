@@ -98,8 +98,12 @@ static int number(uint64_t *rng, int low, int high)
 
 static struct blas_call any_call(uint64_t *rng)
 {
-    static const float scalars[] = { 1, 1, 1, 0, -0.0f, -2.5f };
+    static const float single[] = { 1, 1, 1, 0, -0.0f, -2.5f };
+    static const double wide[] = { 1, 1, 1, 0, -0.0, -2.5e-300 };
+    const bool f64 = test_bits(rng) & 1;
+    const int alpha = test_between(rng, 0, 5), beta = test_between(rng, 0, 5);
     return (struct blas_call){
+        .precision = f64 ? PRECISION_F64 : PRECISION_F32,
         .order = number(rng, 101, 102),
         .trans_a = number(rng, 111, 113),
         .trans_b = number(rng, 111, 113),
@@ -111,10 +115,16 @@ static struct blas_call any_call(uint64_t *rng)
         .lda = test_between(rng, -1, 9),
         .ldb = test_between(rng, -1, 9),
         .ldc = test_between(rng, -1, 9),
-        .alpha = scalars[test_between(rng, 0, 5)],
-        .beta = scalars[test_between(rng, 0, 5)],
+        .alpha = f64 ? (const void *)&wide[alpha] : &single[alpha],
+        .beta = f64 ? (const void *)&wide[beta] : &single[beta],
         .count = test_between(rng, 0, 7) ? 1 : test_between(rng, -1, 2),
     };
+}
+
+static double alpha_of(const struct blas_call *x)
+{
+    return x->precision == PRECISION_F64 ? *(const double *)x->alpha
+                                         : (double)*(const float *)x->alpha;
 }
 
 START_TEST(legality)
@@ -130,7 +140,7 @@ START_TEST(legality)
                           k = r == 0   ? x.k
                               : r == 1 ? x.k
                                        : (x.side == BLAS_LEFT ? x.m : x.n);
-            const bool none = !m || !x.n || !k || (r == 0 && !x.count) || x.alpha == 0;
+            const bool none = !m || !x.n || !k || (r == 0 && !x.count) || alpha_of(&x) == 0;
             const enum legality want = !routines[r].may(&x) ? LEGAL_NOT
                                        : none               ? LEGAL_EMPTY
                                                             : LEGAL;
@@ -140,7 +150,7 @@ START_TEST(legality)
                     "%d %d %d, alpha %g: %d, not %d",
                     routines[r].name, x.order, x.trans_a, x.trans_b, x.half, x.side,
                     (int)x.m, (int)x.n, (int)x.k, (int)x.lda, (int)x.ldb, (int)x.ldc,
-                    x.alpha, got, want);
+                    alpha_of(&x), got, want);
             legal += got == LEGAL;
             empty += got == LEGAL_EMPTY;
         }
@@ -160,11 +170,39 @@ START_TEST(scalars)
             struct blas_call x = { .order = 101, .trans_a = 111, .trans_b = 111 };
             struct product p;
             x.m = x.n = x.k = x.lda = x.ldb = x.ldc = x.count = 1;
-            memcpy(&x.alpha, &encodings[i], 4);
-            memcpy(&x.beta, &encodings[j], 4);
+            x.alpha = &encodings[i];
+            x.beta = &encodings[j];
             ck_assert_int_eq(blas_gemm(&p, &x), i < 2 ? LEGAL_EMPTY : LEGAL);
             ck_assert_uint_eq(p.gemm.alpha, encodings[i]);
             ck_assert_uint_eq(p.gemm.beta, encodings[j]);
+            ck_assert(p.gemm.alpha_f64 == 1 && p.gemm.beta_f64 == 0);
+        }
+}
+END_TEST
+
+/* The same in FP64, whose alpha_f64 and beta_f64 are values. */
+START_TEST(scalars_f64)
+{
+    static const uint64_t encodings[] = { 0,
+                                          0x8000000000000000,
+                                          1,
+                                          0x3ff0000000000000,
+                                          0x7ff8000012345678,
+                                          0xfff0000000000000 };
+    for (size_t i = 0; i < 6; i++)
+        for (size_t j = 0; j < 6; j++) {
+            struct blas_call x = { .order = 101, .trans_a = 111, .trans_b = 111 };
+            struct product p;
+            x.m = x.n = x.k = x.lda = x.ldb = x.ldc = x.count = 1;
+            x.precision = PRECISION_F64;
+            x.alpha = &encodings[i];
+            x.beta = &encodings[j];
+            ck_assert_int_eq(blas_gemm(&p, &x), i < 2 ? LEGAL_EMPTY : LEGAL);
+            ck_assert_uint_eq(bits_of_double(p.gemm.alpha_f64), encodings[i]);
+            ck_assert_uint_eq(bits_of_double(p.gemm.beta_f64), encodings[j]);
+            ck_assert(p.gemm.alpha == 0x3f800000 && p.gemm.beta == 0);
+            ck_assert_int_eq(product_is_scaled(&p.gemm), i != 3);
+            ck_assert_int_eq(product_reads_c(&p.gemm), j > 1);
         }
 }
 END_TEST
@@ -173,33 +211,36 @@ END_TEST
 
 enum { SIDE = 10 };
 
-static float a[SIDE * SIDE], b[SIDE * SIDE], c[SIDE * SIDE];
+static double a[SIDE * SIDE], b[SIDE * SIDE], c[SIDE * SIDE];
 
-/* BLAS's own words: element (i, j) of a matrix with that order and ld. */
-static const float *stored(const float *x, int order, int64_t ld, int64_t i, int64_t j)
+/* BLAS's own words: element (i, j) of a matrix of a call with that ld. */
+static const char *stored(const double *of, const struct blas_call *x, int64_t ld,
+                          size_t i, size_t j)
 {
-    return order == BLAS_ROW_MAJOR ? x + i * ld + j : x + j * ld + i;
+    const size_t bytes = x->precision == PRECISION_F64 ? 8 : 4;
+    return (const char *)of + bytes * (x->order == BLAS_ROW_MAJOR ? i * (size_t)ld + j
+                                                                  : j * (size_t)ld + i);
 }
 
-static const float *of_op(const float *x, int order, int trans, int64_t ld, int64_t i,
-                          int64_t j)
+static const char *of_op(const double *of, const struct blas_call *x, int trans,
+                         int64_t ld, size_t i, size_t j)
 {
-    return trans == BLAS_NO_TRANS ? stored(x, order, ld, i, j)
-                                  : stored(x, order, ld, j, i);
+    return trans == BLAS_NO_TRANS ? stored(of, x, ld, i, j) : stored(of, x, ld, j, i);
 }
 
 /* Check's macros write down every place that they pass: too slow for each element. */
-static void check_at(const float *got, const float *want)
+static void check_at(const char *got, const char *want)
 {
     if (got != want) ck_assert_ptr_eq(got, want);
 }
 
 /* Where the product's description says that element (i, j) is. */
-static const float *described(const struct bitcut_matrix *x, size_t i, size_t j)
+static const char *described(const struct bitcut_matrix *x, size_t i, size_t j)
 {
-    if (!x->ld || x->format || x->prepared) ck_abort_msg("not the matrix of a BLAS");
-    return (const float *)x->at +
-           (x->layout == BITCUT_ROW_MAJOR ? i * x->ld + j : j * x->ld + i);
+    if (!x->ld || x->prepared) ck_abort_msg("not the matrix of a BLAS");
+    return (const char *)x->at +
+           (x->format == &formats[FORMAT_F64] ? 8 : 4) *
+               (x->layout == BITCUT_ROW_MAJOR ? i * x->ld + j : j * x->ld + i);
 }
 
 START_TEST(gemm_elements)
@@ -219,11 +260,11 @@ START_TEST(gemm_elements)
             for (size_t l = 0; l < p.gemm.k; l++)
                 for (size_t j = 0; j < p.gemm.n; j++) {
                     check_at(described(&p.gemm.a, i, l),
-                             of_op(a, x.order, x.trans_a, x.lda, (int64_t)i, (int64_t)l));
+                             of_op(a, &x, x.trans_a, x.lda, i, l));
                     check_at(described(&p.gemm.b, l, j),
-                             of_op(b, x.order, x.trans_b, x.ldb, (int64_t)l, (int64_t)j));
+                             of_op(b, &x, x.trans_b, x.ldb, l, j));
                     check_at(described(&p.gemm.d, i, j),
-                             stored(c, x.order, x.ldc, (int64_t)i, (int64_t)j));
+                             stored(c, &x, x.ldc, i, j));
                 }
     }
 }
@@ -244,8 +285,8 @@ START_TEST(syrk_elements)
                   p.gemm.k == (size_t)x.k && p.gemm.count == 1);
         for (size_t i = 0; i < p.gemm.n; i++)
             for (size_t l = 0; l < p.gemm.k; l++) {
-                const float *const at =
-                    of_op(a, x.order, x.trans_a, x.lda, (int64_t)i, (int64_t)l);
+                const char *const at =
+                    of_op(a, &x, x.trans_a, x.lda, i, l);
                 check_at(described(&p.gemm.a, i, l), at);
                 check_at(described(&p.gemm.b, l, i), at);
             }
@@ -275,14 +316,14 @@ START_TEST(symm_elements)
         for (size_t i = 0; i < size; i++)
             for (size_t j = 0; j < size; j++)
                 check_at(described(symmetric, i, j),
-                         stored(a, x.order, x.lda, (int64_t)i, (int64_t)j));
+                         stored(a, &x, x.lda, i, j));
         for (size_t i = 0; i < p.gemm.m; i++)
             for (size_t j = 0; j < p.gemm.n; j++)
                 check_at(described(other, i, j),
-                         stored(b, x.order, x.ldb, (int64_t)i, (int64_t)j));
+                         stored(b, &x, x.ldb, i, j));
     }
 }
 END_TEST
 
-TEST_MAIN("blas_arguments", letters, legality, scalars, gemm_elements, syrk_elements,
+TEST_MAIN("blas_arguments", letters, legality, scalars, scalars_f64, gemm_elements, syrk_elements,
           symm_elements)

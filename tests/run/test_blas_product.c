@@ -7,6 +7,7 @@
 #include "lib/gemm/plan.h"
 #include "tests/test.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,6 +225,51 @@ START_TEST(halves)
 }
 END_TEST
 
+/* A A^T in FP64 by a scheme whose results depend on all rows and columns: the half has the
+   bits of the whole, at more rows than a block has, and the other half is untouched. */
+START_TEST(half_of_scheme)
+{
+    enum { SIZE = 300, K = 64 };
+    static double a[SIZE * K], d[SIZE * SIZE], want[SIZE * SIZE];
+    uint64_t rng = test_seed() + 5;
+    struct fault f;
+    struct bitcut_gemm configuration;
+    ck_assert(configuration_line_read(&configuration, "gemmul8@h100,parts=5", &f) ==
+              BITCUT_OK);
+    struct product p = { .d = HALF_BOTH };
+    bitcut_gemm_init(&p.gemm, sizeof p.gemm);
+    p.gemm.m = p.gemm.n = SIZE, p.gemm.k = K;
+    p.gemm.a = p.gemm.b =
+        (struct bitcut_matrix){ .at = a, .format = &formats[FORMAT_F64] };
+    p.gemm.b.layout = BITCUT_COLUMN_MAJOR;
+    p.gemm.d = (struct bitcut_matrix){ .to = want, .format = &formats[FORMAT_F64] };
+    p.gemm.alpha_f64 = -0.75, p.gemm.beta_f64 = 2;
+    for (int half = HALF_UPPER; half <= HALF_LOWER; half++) {
+        /* Products of the others with this row are larger than with themselves; it is far
+           from the half's other corner. */
+        const int large = half == HALF_UPPER ? 0 : SIZE - 1;
+        for (int i = 0; i < SIZE * K; i++)
+            a[i] = (i % K && i / K != large ? 0.1 : 1) *
+                   (1 + test_between(&rng, 0, 1000000) / 3e6);
+        for (int i = 0; i < SIZE * SIZE; i++) d[i] = want[i] = i % 77;
+        const struct gemm_options options = { .threads = 2 };
+        struct bitcut_gemm whole = p.gemm;
+        whole.scheme = configuration.scheme, whole.unit = configuration.unit;
+        whole.parts = configuration.parts;
+        whole.d.to = want, whole.c = whole.d;
+        ck_assert_int_eq(bitcut_gemm(NULL, &whole, 1, NULL), BITCUT_OK);
+        p.d = (enum half)half, p.gemm.d.to = d, p.gemm.c = p.gemm.d;
+        ck_assert_int_eq(product_compute(&p, &configuration, &options, &f), BITCUT_OK);
+        for (int i = 0; i < SIZE * SIZE; i++) {
+            const bool has = half_has((enum half)half, (size_t)(i / SIZE), (size_t)(i % SIZE));
+            const double wanted = has ? want[i] : i % 77;
+            if (memcmp(&d[i], &wanted, sizeof wanted))
+                ck_abort_msg("half %d: element %d is %a, not %a", half, i, d[i], wanted);
+        }
+    }
+}
+END_TEST
+
 START_TEST(symmetric)
 {
     uint64_t rng = test_seed() + 2;
@@ -358,4 +404,4 @@ START_TEST(failures)
 }
 END_TEST
 
-TEST_MAIN("blas_product", whole_products, halves, symmetric, batches, copies, failures)
+TEST_MAIN("blas_product", whole_products, halves, half_of_scheme, symmetric, batches, copies, failures)

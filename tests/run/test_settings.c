@@ -111,12 +111,53 @@ START_TEST(rules)
         { "", 3 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        ck_assert_msg(run_settings_configuration(&s, rows[i].site) ==
+        ck_assert_msg(run_settings_configuration(&s, rows[i].site, PRECISION_F32) ==
                           &s.rule[rows[i].rule].configuration,
                       "%s: not by rule %d", rows[i].site, rows[i].rule);
     good("BITCUT_RUN_RULES", "a=original");
-    ck_assert_ptr_eq(run_settings_configuration(&s, "b"), &s.configuration);
-    ck_assert_ptr_eq(run_settings_configuration(&s, "a"), &s.rule[0].configuration);
+    for (enum precision p = 0; p < PRECISIONS; p++) {
+        ck_assert_ptr_eq(run_settings_configuration(&s, "b", p), &s.configuration);
+        ck_assert_ptr_eq(run_settings_configuration(&s, "a", p),
+                         &s.rule[0].configuration);
+    }
+}
+END_TEST
+
+static void takes(bool f32, bool f64)
+{
+    ck_assert(s.takes[PRECISION_F32] == f32 && s.takes[PRECISION_F64] == f64);
+}
+
+/* A scheme is for FP64 products, a recipe for FP32 products, the original for both. */
+START_TEST(of_precisions)
+{
+    struct fault f;
+    takes((good(NULL, NULL), true), false);
+    takes((good("BITCUT_RUN", "plain@h100"), true), false);
+    takes((good("BITCUT_RUN_RULES", "*=original"), true), false);
+    takes((good("BITCUT_RUN", "ozimmu-h@h100,parts=6"), false), true);
+    ck_assert_str_eq(s.configuration.line, "ozimmu-h@hopper/mma.m16n8k32.s32.s8,parts=6");
+    ck_assert(run_settings_configuration(&s, "a", PRECISION_F64) == &s.configuration);
+    ck_assert(run_settings_configuration(&s, "a", PRECISION_F32)->original);
+    takes((good_in_folder("BITCUT_RUN_AGAINST", "fp64@fma/f64"), false), true);
+    takes((good_in_folder("BITCUT_RUN_AGAINST", "plain@h100"), true), false);
+    good("BITCUT_RUN_RULES", "a=gemmul8@h100\na=plain@h100\nb=plain@h100");
+    takes(true, true);
+    ck_assert(run_settings_configuration(&s, "a", PRECISION_F64) ==
+              &s.rule[0].configuration);
+    ck_assert(run_settings_configuration(&s, "a", PRECISION_F32) ==
+              &s.rule[1].configuration);
+    ck_assert(run_settings_configuration(&s, "b", PRECISION_F64) == &s.configuration);
+    ck_assert_int_eq(read_with("BITCUT_RUN", "ozimmu-h@h100,parts=99", &f),
+                     BITCUT_BAD_ARGUMENT);
+    takes(true, true); /* both complain */
+    clear();
+    setenv("BITCUT_RUN_FOLDER", "/", 1);
+    setenv("BITCUT_RUN_AUDIT", "all", 1);
+    setenv("BITCUT_RUN", "ozimmu@h100", 1);
+    ck_assert_int_eq(run_settings_read(&s, &f), BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(f.text, "BITCUT_RUN_AUDIT audits FP32 products; it cannot be "
+                             "combined with a scheme");
 }
 END_TEST
 
@@ -195,4 +236,4 @@ START_TEST(limits)
 }
 END_TEST
 
-TEST_MAIN("settings", defaults, each, rules, refused, others_taken, limits)
+TEST_MAIN("settings", defaults, each, rules, of_precisions, refused, others_taken, limits)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The BLAS products that are only counted and passed on: a table of them, and their
-   parameters by the conventions of CBLAS and of Fortran.  `integer` is the type of
+/* The BLAS products: a table of those that are only counted and passed on, and the
+   parameters of all by the conventions of CBLAS and of Fortran.  `integer` is the type of
    integers, and matrices have any type.  Sources: the reference BLAS of LAPACK 3.12.1,
    where GEMMT is named GEMMTR; batches from oneMKL, GEMM3M from OpenBLAS. */
-#ifndef BITCUT_ANALYSIS_RUN_ROUTINES_COUNTED_H
-#define BITCUT_ANALYSIS_RUN_ROUTINES_COUNTED_H
+#ifndef BITCUT_ANALYSIS_RUN_ROUTINES_PARAMETERS_H
+#define BITCUT_ANALYSIS_RUN_ROUTINES_PARAMETERS_H
 
 /* Complex scalars of CBLAS. */
 typedef const void *complex;
@@ -13,15 +13,15 @@ typedef const void *complex;
    alpha, type of beta), with CBLAS's parameters. */
 #define COUNTED_ROUTINES(ROW)                                                            \
     COUNTED_ALL(ROW, GEMV, gemv)                                                         \
-    COUNTED_OTHERS(ROW, GEMM, gemm)                                                      \
+    COUNTED_COMPLEX(ROW, GEMM, gemm)                                                     \
     COUNTED_COMPLEX(ROW, GEMM, gemm3m)                                                   \
     COUNTED_ALL(ROW, GEMMT, gemmt)                                                       \
     COUNTED_ALL(ROW, GEMMT, gemmtr)                                                      \
-    COUNTED_OTHERS(ROW, STRIDED, gemm_batch_strided)                                     \
-    COUNTED_OTHERS(ROW, BATCH, gemm_batch)                                               \
-    COUNTED_OTHERS(ROW, SYMM, symm)                                                      \
+    COUNTED_COMPLEX(ROW, STRIDED, gemm_batch_strided)                                    \
+    COUNTED_COMPLEX(ROW, BATCH, gemm_batch)                                              \
+    COUNTED_COMPLEX(ROW, SYMM, symm)                                                     \
     COUNTED_COMPLEX(ROW, SYMM, hemm)                                                     \
-    COUNTED_OTHERS(ROW, SYRK, syrk)                                                      \
+    COUNTED_COMPLEX(ROW, SYRK, syrk)                                                     \
     ROW(SYRK, cherk, float, float)                                                       \
     ROW(SYRK, zherk, double, double)                                                     \
     COUNTED_ALL(ROW, SYR2K, syr2k)                                                       \
@@ -32,8 +32,6 @@ typedef const void *complex;
 
 #define COUNTED_ALL(ROW, parameters, base)                                               \
     ROW(parameters, s##base, float, float)                                               \
-    COUNTED_OTHERS(ROW, parameters, base)
-#define COUNTED_OTHERS(ROW, parameters, base)                                            \
     ROW(parameters, d##base, double, double)                                             \
     COUNTED_COMPLEX(ROW, parameters, base)
 #define COUNTED_COMPLEX(ROW, parameters, base)                                           \
