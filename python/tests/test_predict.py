@@ -49,6 +49,24 @@ class Predictions(unittest.TestCase):
         with self.assertRaises(bitcut.BadType):
             bitcut.predict(3, 3, 3, fields=66, **OPENBLAS)
 
+    def test_calls(self):
+        """A call of PyTorch, as the program predicts it."""
+        for call, given, options in (
+                ("linear", {"layout": "NT", "bias": True}, ["--bias"]), ("mm", {"layout": "TN"}, ["--layout", "TN"]),
+                ("bmm", {"count": 3}, ["--count", "3"])):
+            found = bitcut.predict(24, 64, 512, library="torch-2.11", chip="h200", format="bf16", call=call, **given)
+            said = program("predict", "--library", "torch-2.11", "--chip", "h200", "-m", "24", "-n", "64",
+                           "-k", "512", "--call", call, *options)[0]
+            self.assertEqual([[x.outputs, x.gemm] for x in found.computations],
+                             [[x["outputs"], x["gemm"]] for x in said["computations"]])
+            self.assertEqual(said["call"], call)
+        with self.assertRaises(bitcut.BadArgument):
+            bitcut.predict(3, 3, 3, library="torch-2.11", chip="h200", call="conv")
+        with self.assertRaises(bitcut.BadArgument):
+            bitcut.predict(3, 3, 3, call="mm", **OPENBLAS)
+        with self.assertRaises(bitcut.Unsupported):
+            bitcut.predict(3, 3, 3, library="torch-2.11", chip="h200", call="mm", bias=True)
+
 
 @needs_numpy
 class Results(unittest.TestCase):
@@ -83,6 +101,35 @@ class Results(unittest.TestCase):
         self.assertTrue((found == d).all())
         self.assertFalse((bitcut.gemm(a, b, recipe="plain", unit="hopper/mma.m16n8k16.f32.f16",
                                       order="slices=9,tile=1280").d == found).all())
+
+    def test_call(self):
+        """linear with a bias adds it to the sum of the first slice, or to the sum, as the fields say; a C of
+        addmm is added to a rounded product."""
+        torch = {"library": "torch-2.11", "chip": "h200"}
+        bias = numpy.arange(43, dtype=numpy.float32)
+        d = bitcut.predict_gemm(self.a, self.b.T, call="linear", bias=bias, types="tf32",
+                                fields="id=21,stages=12,splits=3,scheme=1", **torch)
+        order = "slices=3,tile=32,cut=4,partial-first"
+        how = {"recipe": "cublas-tf32", "unit": "hopper/mma.m16n8k8.f32.tf32", "bias": bias, "order": order}
+        self.assertTrue((d == bitcut.gemm(self.a, self.b.T, start="slice-bias", **how).d).all())
+        self.assertFalse((d == bitcut.gemm(self.a, self.b.T, **how).d).all())
+        a, b = (x.astype(numpy.float16) for x in (self.a, self.b[:40]))
+        c = numpy.arange(37 * 40, dtype=numpy.float16).reshape(37, 40) / 1000
+        d = bitcut.predict_gemm(a, b.T, call="addmm", c=c, beta=1.0, format_d="f16",
+                                fields="id=66,stages=35", **torch)
+        product = bitcut.predict_gemm(a, b.T, call="mm", format_d="f16",
+                                      fields="id=66,stages=35", **torch)
+        sums = (product.astype(numpy.float32) + c.astype(numpy.float32)).astype(numpy.float16)
+        self.assertTrue((d == sums).all())
+
+    def test_batch(self):
+        """Each GEMM of bmm is the same product."""
+        torch = {"library": "torch-2.11", "chip": "h200", "fields": "id=20,stages=28,splits=3"}
+        a, b = (numpy.stack([x, -2 * x]) for x in (self.a, self.b))
+        d = bitcut.predict_gemm(a, b.transpose(0, 2, 1), call="bmm", types="f32", **torch)
+        for i in range(2):
+            one = bitcut.predict_gemm(a[i], b[i].T, call="mm", types="f32", **torch)
+            self.assertTrue((d[i] == one).all())
 
     def test_given(self):
         with self.assertRaises(bitcut.Unsupported):

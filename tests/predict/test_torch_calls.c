@@ -106,9 +106,9 @@ static const struct {
     { { "mm", "e4m3.bf16", "NT", "none", "", 64, 64, 64, 1, 0 }, NULL, BITCUT_UNSUPPORTED,
       "types" },
     { { "_scaled_mm", "e4m3.bf16", "NT", "none", "", 64, 64, 72, 1, 0 }, "id=66,stages=36",
-      BITCUT_UNSUPPORTED, "refuses these sizes" },
+      BITCUT_UNSUPPORTED, "refused by PyTorch" },
     { { "_int_mm", "s8.s32", "NT", "none", "", 16, 64, 64, 1, 0 }, NULL, BITCUT_UNSUPPORTED,
-      "refuses these sizes" },
+      "refused by PyTorch" },
     { { "_int_mm", "s8.s32", "NN", "none", "", 64, 64, 64, 1, 0 }, NULL, BITCUT_UNSUPPORTED,
       "by rows" },
     { { "_int_mm", "s8.s32", "NT", "none", "", 64, 64, 131072, 1, 0 }, NULL,
@@ -154,4 +154,4 @@ START_TEST(calls_by_hand)
 }
 END_TEST
 
-TEST_MAIN("torch", recorded_calls, calls_by_hand)
+TEST_MAIN("torch_calls", recorded_calls, calls_by_hand)
