@@ -55,10 +55,11 @@ extern const struct library libraries[]; /* ended by a row whose name is NULL */
 
 /* The rules of the rows. */
 extern const struct library_chip openblas_chips[], blis_chips[], cublas_chips[];
-extern const struct library_call torch_calls[];
+extern const struct library_call torch_calls[], torch_cpu_calls[];
 enum bitcut_status openblas_predict(struct prediction *x, struct fault *f);
 enum bitcut_status blis_predict(struct prediction *x, struct fault *f);
 enum bitcut_status cublas_predict(struct prediction *x, struct fault *f);
 enum bitcut_status torch_predict(struct prediction *x, struct fault *f);
+enum bitcut_status torch_cpu_predict(struct prediction *x, struct fault *f);
 
 #endif

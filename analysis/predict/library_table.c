@@ -59,5 +59,14 @@ const struct library libraries[] = {
       .has_batches = true,
       .predict = torch_predict,
       .source = "data/libraries/plans, torch-*" },
+    { .name = "torch-1.13",
+      .what = "PyTorch 1.13 with OpenBLAS 0.3.21 on a processor, of Debian 12",
+      .function = "sgemm_",
+      .chips = openblas_chips,
+      .calls = torch_cpu_calls,
+      .types = { { "f32", "FP32 matrices", FORMAT_F32, FORMAT_F32 } },
+      .settings = "OPENBLAS_CORETYPE, or the processor",
+      .predict = torch_cpu_predict,
+      .source = "data/libraries/shapes, openblas-0.3.21-*" },
     { 0 }
 };

@@ -66,12 +66,21 @@ static bool is_a_product(const struct bitcut_gemm *g)
     return g->count && !g->offsets && !g->sparsity && !g->zero_a && !g->zero_b;
 }
 
+/* Whether a rows x cols matrix has a layout, as a vector has both. */
+static bool has_layout(const struct bitcut_matrix *x, char layout, size_t rows,
+                       size_t cols)
+{
+    return rows == 1 || cols == 1 ||
+           (x->layout == BITCUT_COLUMN_MAJOR) == (layout == 'T');
+}
+
 /* Whether A and B have the layout that the call of the program decides. */
 static bool has_layout_of_call(const struct prediction *x)
 {
+    const struct bitcut_gemm *const g = &x->call;
     const char *const layout = x->made ? x->made->layout : NULL;
-    return !layout || ((x->call.a.layout == BITCUT_COLUMN_MAJOR) == (layout[0] == 'T') &&
-                       (x->call.b.layout == BITCUT_COLUMN_MAJOR) == (layout[1] == 'T'));
+    return !layout || (has_layout(&g->a, layout[0], g->m, g->k) &&
+                       has_layout(&g->b, layout[1], g->k, g->n));
 }
 
 enum bitcut_status predict_find(struct prediction *x, const struct bitcut_gemm *g,

@@ -2,6 +2,8 @@
 """Predictions of libraries: the same as the program's, and D of an installed library."""
 
 import os
+import subprocess
+import sys
 import unittest
 
 from helper import needs_numpy, numpy, program
@@ -136,6 +138,55 @@ class Results(unittest.TestCase):
             bitcut.predict_gemm(self.a, self.b.T, alpha=2.0, **OPENBLAS)
         with self.assertRaises(TypeError):
             bitcut.predict_gemm(self.a, self.b.T, recipe="plain", **OPENBLAS)
+
+
+# Calls of the installed PyTorch, computed again; argv[1] is a chip.
+INSTALLED = """
+import sys
+import numpy, torch
+import bitcut
+torch.set_num_threads(1)
+random, chip, refused, found = numpy.random.default_rng(7), sys.argv[1], 0, 0
+for i in range(25):
+    m, n, k = (int(x) for x in numpy.exp(random.uniform(0, numpy.log([120, 120, 900]))))
+    n = max(n, 2)
+    a, b, bias, c = (torch.from_numpy(random.random(x, dtype="f4") - numpy.float32(0.5))
+                     for x in ((m, k), (n, k), (n,), (m, n)))
+    calls = [("linear", torch.nn.functional.linear(a, b), {}),
+             ("linear", torch.nn.functional.linear(a, b, bias), {"bias": bias.numpy()}),
+             ("mm", torch.mm(a, b.t()), {}), ("addmm", torch.addmm(bias, a, b.t()), {"bias": bias.numpy()}),
+             ("addmm", torch.addmm(c, a, b.t()), {"c": c.numpy(), "beta": 1.0})]
+    for call, d, given in calls:
+        try:
+            mine = bitcut.predict_gemm(a.numpy(), b.numpy().T, library="torch-1.13", chip=chip, call=call, **given)
+        except bitcut.Unsupported:
+            refused += 1
+            continue
+        assert (mine == d.numpy()).all(), (call, m, n, k, list(given))
+        found += 1
+print(found, refused)
+"""
+
+
+def installed_openblas():
+    """Whether PyTorch 1.13 is installed and its BLAS is OpenBLAS 0.3.21."""
+    code = ("import ctypes, torch; f = ctypes.CDLL('libblas.so.3').openblas_get_config; "
+            "f.restype = ctypes.c_char_p; print(torch.__version__, f().decode())")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    return done.returncode == 0 and done.stdout.startswith("1.13") and "OpenBLAS 0.3.21 " in done.stdout
+
+
+@unittest.skipUnless(installed_openblas(), "needs PyTorch 1.13 with OpenBLAS 0.3.21")
+class Installed(unittest.TestCase):
+    def test_torch(self):
+        for core, chip in (("Haswell", "haswell"), ("SkylakeX", "skylakex"), ("Sandybridge", "sandybridge")):
+            one = {"OPENBLAS_CORETYPE": core, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+            done = subprocess.run([sys.executable, "-c", INSTALLED, chip], env={**os.environ, **one},
+                                  capture_output=True, text=True)
+            if done.returncode < 0:
+                continue  # a processor without the instructions of this core type
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertGreater(int(done.stdout.split()[0]), 80)
 
 
 if __name__ == "__main__":
