@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What PyTorch computes on a GPU for the calls that `bitcut predict --call` knows.
 
+    torch_plans.py kinds SET                     the kinds of the recorded calls, SET 1 or 2
     torch_plans.py shapes SEED COUNT < kinds     COUNT random shapes of each kind
     torch_plans.py calls < shapes                the call of cuBLAS for each, as plans.cu reads it
     torch_plans.py run < shapes                  each line with the digest of 64 outputs
@@ -42,6 +43,23 @@ def random_shape(seed, index, types, batch):
     of_n, of_k = (max(grains[h >> s & 7], least) for s in (0, 3))
     return (size_of(mix(h + 1 & M32), 13 - less, 0, 1), size_of(mix(h + 2 & M32), 13 - less, 0, of_n),
             size_of(mix(h + 3 & M32), 11 - less, 3, of_k))
+
+
+def kinds(which):
+    """The kinds of seeds 2025 and 4051 (1), and of 3033 and 5077 (2)."""
+    wide, fp8 = ("f16", "bf16", "f32", "tf32"), ("e4m3.bf16", "e4m3.f32", "e4m3fast.bf16")
+    if which == 2:
+        rows = [f"addmm {t} {x} 1" for t in wide for x in ("NN c-alpha", "NT c-beta", "NN update", "NT c")]
+        return rows + ["bmm bf16 NN none 64", "bmm f32 NT none 64", "bmm f16 NT none 2", "bmm tf32 TT none 5",
+                       "linear bf16 NT bias 1", "linear f16 NT bias 1"]
+    rows = [f"mm {t} {x} none 1" for t in ("f16", "bf16", "f16.f32", "f32", "tf32") for x in ("NN", "NT", "TN", "TT")]
+    for t in wide:
+        rows += [f"linear {t} NT none 1", f"linear {t} NT bias 1"]
+        rows += [f"addmm {t} {x} 1" for x in ("NN bias", "NN bias-alpha", "NN c", "NT update")]
+        rows += [f"bmm {t} {x}" for x in ("NN none 4", "NT none 12", "TN none 3")]
+    for t in fp8:
+        rows += [f"scaled_mm {t} NT {x} 1" for x in ("none", "scales") + (("bias",) if "bf16" in t else ())]
+    return rows + ["int_mm s8.s32 NN none 1", "int_mm s8.s32 NT none 1"]
 
 
 def shapes(seed, count):
@@ -154,6 +172,8 @@ def main():
     what = sys.argv[1:]
     if len(what) == 3 and what[0] == "shapes":
         shapes(int(what[1]), int(what[2]))
+    elif len(what) == 2 and what[0] == "kinds":
+        print("\n".join(kinds(int(what[1]))))
     elif what == ["calls"]:
         calls()
     elif what == ["run"]:
