@@ -180,7 +180,8 @@ def installed_openblas():
 class Installed(unittest.TestCase):
     def test_torch(self):
         for core, chip in (("Haswell", "haswell"), ("SkylakeX", "skylakex"), ("Sandybridge", "sandybridge")):
-            one = {"OPENBLAS_CORETYPE": core, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+            one = {"OPENBLAS_CORETYPE": core, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
+                   "PYTHONPATH": os.pathsep.join(sys.path)}
             done = subprocess.run([sys.executable, "-c", INSTALLED, chip], env={**os.environ, **one},
                                   capture_output=True, text=True)
             if done.returncode < 0:
