@@ -1727,6 +1727,8 @@ struct bitcut_predict_options {
     const char *fields;  /* the algorithm that the library chooses, if the program knows it,
                             such as "id=66,stages=35,splits=9,scheme=2" of cuBLAS; NULL: as
                             the sizes determine it                                     */
+    const char *call;    /* a call of a program that uses the library, as that list names
+                            it, such as "linear" of torch-2.11; NULL: the first        */
 };
 
 /* The most computations that the outputs of one call have, and the characters of a sentence
@@ -1753,13 +1755,13 @@ struct bitcut_prediction {
 
    Returns: BITCUT_OK.
             BITCUT_UNSUPPORTED: the rules do not cover this call; nothing is guessed.
-            BITCUT_BAD_ARGUMENT: the library, the chip or the types are unknown, or the
-            library has no such formats; library_threads is negative; or a number of the
-            GEMM is invalid.
+            BITCUT_BAD_ARGUMENT: the library, the chip, the types or the call is unknown,
+            or the library has no such formats; library_threads is negative; or a number
+            of the GEMM is invalid.
             BITCUT_NO_MEMORY.
-   In:      gemm:    the GEMM.  The sizes, formats and layouts of the matrices, alpha, beta,
-                     the bias and the steps are read; elements, recipe, unit, order and
-                     other variations are not.
+   In:      gemm:    the GEMM, or a batch.  The sizes, formats and layouts of the matrices,
+                     alpha, beta, the bias, the factors and the steps are read; elements,
+                     recipe, unit, order and other variations are not.
             options: the call.
    Out:     to:      the computations; written only on success.
             why:     the reason.

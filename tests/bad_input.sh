@@ -335,6 +335,7 @@ advise -a A.npy -b B.npy --unit v100 --recipe plain
 predict --library openblas-0.3.21 --chip haswell --sweep m=1..20 -n 40 -k 700
 predict --library openblas-0.3.21 --chip haswell -m 20 -n 40 -k 700
 gemm --library openblas-0.3.21 --chip haswell -m 20 -n 40 -k 700
+predict --library torch-2.11 --chip h200 --call linear --bias --sweep m=1..20 -n 40 -k 700
 split -a A.npy
 list units
 tile --gpu h200

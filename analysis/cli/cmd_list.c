@@ -91,6 +91,9 @@ static void describe_library(struct field_writer *w, const void *row)
     write_list_field(w, "chips", BITCUT_TEXTS);
     for (const struct library_chip *c = l->chips; c->name; c++)
         write_item_field(w, "%s", c->name);
+    write_list_field(w, "calls", BITCUT_TEXTS);
+    for (const struct library_call *c = l->calls; c && c->name; c++)
+        write_item_field(w, "%s", c->name);
     write_list_field(w, "types", BITCUT_TEXTS);
     for (const struct library_types *t = l->types; t->name; t++)
         write_item_field(w, "%s", t->name);

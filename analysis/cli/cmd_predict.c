@@ -13,18 +13,20 @@
 struct predict_options {
     struct library_options library;
     const char *sweep;
-    size_t m, n, k;
+    size_t m, n, k, count;
     uint32_t alpha, beta;
     bool bias, verbose;
 };
 
-static const struct predict_options defaults = { .alpha = F32_ONE };
+static const struct predict_options defaults = { .alpha = F32_ONE, .count = 1 };
 
 static const struct option_row options[] = {
     LIBRARY_OPTIONS(predict),
     { "m", "rows of A and D", OPTION(predict, m, COUNT, "M") },
     { "n", "columns of B and D", OPTION(predict, n, COUNT, "N") },
     { "k", "columns of A, rows of B", OPTION(predict, k, COUNT, "K") },
+    { "count", "number of GEMMs of a batch (default 1)",
+      OPTION(predict, count, COUNT, "N") },
     { "alpha", "factor of A B (default 1)", OPTION(predict, alpha, F32, "X") },
     { "beta", "factor of C (default 0)", OPTION(predict, beta, F32, "X") },
     { "bias", "a bias for each column of D is added", OPTION(predict, bias, FLAG, NULL) },
@@ -54,7 +56,11 @@ static int take_sizes(struct bitcut_gemm *g, const struct predict_options *o)
     if (o->sweep && o->m) return complain("--sweep", "cannot be combined with -m");
     if ((!o->m && !o->sweep) || !o->n || !o->k)
         return complain("-m, -n, -k", "are required, 1 or more");
-    g->m = o->m, g->n = o->n, g->k = o->k;
+    if (!o->count) return complain("--count", "must be 1 or more");
+    if (o->sweep && o->count > 1)
+        return complain("--sweep", "cannot be combined with --count");
+    g->count = o->count, g->m = o->m, g->n = o->n, g->k = o->k;
+    g->a.stride = g->m * g->k, g->b.stride = g->k * g->n, g->d.stride = g->m * g->n;
     return EXIT_GOOD;
 }
 

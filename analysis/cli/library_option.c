@@ -25,9 +25,25 @@ static int check_names(const struct library_options *o)
     const struct table chips_of = { l->chips, sizeof *l->chips },
                        types_of = { l->types, sizeof *l->types };
     if (!table_find(chips_of, o->chip)) return fail_unknown("--chip", o->chip, chips_of);
+    if (o->call && l->calls &&
+        !table_find((struct table){ l->calls, sizeof *l->calls }, o->call))
+        return fail_unknown("--call", o->call,
+                            (struct table){ l->calls, sizeof *l->calls });
     if (o->types && !table_find(types_of, o->types))
         return fail_unknown("--types", o->types, types_of);
     return EXIT_GOOD;
+}
+
+/* The row of the types that an option names, or of the call, or the first. */
+static const struct library_types *types_of(const struct library *l,
+                                            const struct library_options *o)
+{
+    const struct table calls = { l->calls, sizeof *l->calls },
+                       types = { l->types, sizeof *l->types };
+    const struct library_call *const call =
+        l->calls && o->call ? table_find(calls, o->call) : l->calls;
+    if (o->types) return table_find(types, o->types);
+    return call ? table_find(types, call->types) : l->types;
 }
 
 int library_choose(struct prediction *p, struct bitcut_gemm *g,
@@ -37,21 +53,20 @@ int library_choose(struct prediction *p, struct bitcut_gemm *g,
     if (!o->name) return complain("--library", "is required (bitcut list libraries)");
     int status = check_names(o);
     if (status != EXIT_GOOD) return status;
-    const struct library *const l = table_find(TABLE(libraries), o->name);
     const struct library_types *const t =
-        o->types ? table_find((struct table){ l->types, sizeof *l->types }, o->types)
-                 : l->types;
+        types_of(table_find(TABLE(libraries), o->name), o);
     const struct bitcut_predict_options how = { .library = o->name,
                                                 .chip = o->chip,
                                                 .types = t->name,
                                                 .library_threads = o->threads,
-                                                .fields = o->fields };
+                                                .fields = o->fields,
+                                                .call = o->call };
     g->a.format = g->b.format = &formats[t->operands];
     g->d.format = &formats[t->result];
-    status = take_layout(g, o->layout ? o->layout : "NN");
-    if (status == EXIT_GOOD && predict_choose(p, g, &how, &f) != BITCUT_OK)
-        status = fail_about("--library", &f);
-    return status;
+    if (predict_choose(p, g, &how, &f) != BITCUT_OK) return fail_about("--library", &f);
+    return take_layout(g, o->layout                    ? o->layout
+                          : p->made && p->made->layout ? p->made->layout
+                                                       : "NN");
 }
 
 /* --- a GEMM with its matrices ----------------------------------------------------- */
@@ -74,8 +89,9 @@ static bool is_decided(const char *name)
 int library_check(const struct library_options *o, const struct context *x)
 {
     char option[40];
-    if (!o->name && (o->chip || o->types || o->layout || o->fields || o->threads))
-        return complain("--chip, --types, --layout, --fields, --library-threads",
+    if (!o->name &&
+        (o->chip || o->call || o->types || o->layout || o->fields || o->threads))
+        return complain("--chip, --call, --types, --layout, --fields, --library-threads",
                         "require --library");
     for (size_t i = 0; o->name && x->options[i].name; i++)
         if (x->given[i] && is_decided(x->options[i].name)) {

@@ -10,8 +10,9 @@
 
 /* `library` in the struct of a command. */
 struct library_options {
-    const char *name, *chip, *types, *layout, *fields; /* NULL: the first types, NN,
-                                                         fields as sizes determine them */
+    const char *name, *chip, *call, *types, *layout,
+        *fields; /* NULL: the first call and types, the call's layout or NN, fields as
+                    sizes determine them */
     int threads;                              /* 0: 1 */
 };
 
@@ -21,11 +22,15 @@ struct library_options {
         { "chip",                                                                        \
           "chip for which the library selects kernels; bitcut list libraries has them",  \
           OPTION(COMMAND, library.chip, TEXT, "C") },                                    \
+        { "call",                                                                        \
+          "call of a program, such as linear of torch-2.11 (default: the first of the "  \
+          "library)",                                                                    \
+          OPTION(COMMAND, library.call, TEXT, "F") },                                    \
         { "types", "types of the library's call (default: the first of the library)",    \
           OPTION(COMMAND, library.types, TEXT, "T") },                                   \
         { "layout",                                                                      \
           "NN, NT, TN or TT: T if A, or B, is stored transposed in the library's call; " \
-          "matrices are row-major (default NN)",                                         \
+          "matrices are row-major (default: that of the call, or NN)",                   \
           OPTION(COMMAND, library.layout, TEXT, "L") },                                  \
         { "fields",                                                                      \
           "the algorithm that the library chooses, such as id=66,stages=35,splits=9 "    \

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs of cuBLAS 13.1 on an H200, from the fields of the algorithm.  The rules were
    compared with results of the library (data/libraries/plans).  Names of kernels are
-   those that it gives them: nvjet, CUTLASS, gemv. */
+   those that it gives them: nvjet, CUTLASS, gemv.  How C and factors are added is in
+   cublas_addend.c. */
 #include "analysis/predict/cublas.h"
 
 #include "analysis/predict/library.h"
 #include "emu/gemm.h"
 #include "lib/base/size.h"
 #include "lib/number/fma.h"
+
+#include <string.h>
 
 const struct library_chip cublas_chips[] = {
     { "h200", "NVIDIA H200, compute capability 9.0", NULL }, { 0 }
@@ -19,9 +22,10 @@ const struct library_chip cublas_chips[] = {
 struct call {
     struct prediction *x;
     const struct cublas_types *types;
+    const struct bitcut_gemm *of;
     struct cublas_fields fields;
     size_t k;
-    bool has_bias;
+    bool has_bias; /* in the epilogue of cublasLtMatmul */
     struct bitcut_gemm g;
 };
 
@@ -95,8 +99,8 @@ static enum bitcut_status nvjet(struct call *c, struct fault *f)
 static size_t slice_grain(const struct call *c)
 {
     enum { LINE = 128, VECTOR = 16 };
-    const bool along_k = c->x->call.a.layout == BITCUT_ROW_MAJOR ||
-                         c->x->call.b.layout == BITCUT_COLUMN_MAJOR;
+    const bool along_k =
+        c->of->a.layout == BITCUT_ROW_MAJOR || c->of->b.layout == BITCUT_COLUMN_MAJOR;
     const size_t bytes = c->types->bytes;
     return (along_k && c->k * bytes % LINE == 0 ? LINE : VECTOR) / bytes;
 }
@@ -113,13 +117,12 @@ static void cut(struct call *c, size_t grain)
    slices, in FP32 or in the format of D. */
 static enum bitcut_status tiled(struct call *c, struct fault *f)
 {
-    enum { IN_PLACE = 1, IN_FORMAT_OF_D = 4 };
+    enum { IN_FORMAT_OF_D = 4 };
     const struct cublas_types *const t = c->types;
     const size_t stage = stage_k(c->fields.stages);
     if (!stage) return refuse(f, "the k of this number of stages is not known");
-    if (is_split(c) && c->fields.scheme == IN_PLACE && (t->is_short || c->has_bias))
-        return refuse(
-            f, "slices that are added in D, rounded or with a bias, have no order");
+    if (is_split(c) && c->fields.scheme == CUBLAS_IN_PLACE && t->is_short)
+        return refuse(f, "slices that are added in D, rounded, have no order");
     if (t->operands == CUBLAS_FP32 || c->fields.id == 20) on_multiply_add(c);
     else on_tensor_cores(c, c->fields.stages || !t->unit_8 ? t->unit : t->unit_8);
     if (t->operands != CUBLAS_FP32) {
@@ -127,6 +130,8 @@ static enum bitcut_status tiled(struct call *c, struct fault *f)
         c->g.order.partial_first = true;
     }
     cut(c, slice_grain(c));
+    if (is_split(c) && c->fields.scheme == CUBLAS_IN_PLACE && c->has_bias)
+        c->g.start = BITCUT_START_SLICE_BIAS;
     if (is_split(c) && c->fields.scheme == IN_FORMAT_OF_D && t->is_short) {
         c->g.order.partial_format = c->x->call.d.format;
         c->g.order.partial_store = true;
@@ -138,8 +143,40 @@ static enum bitcut_status tiled(struct call *c, struct fault *f)
 static enum bitcut_status one_sum(struct call *c, struct fault *f)
 {
     if (is_split(c)) return refuse(f, "no rule for slices of this algorithm");
-    if (c->types->operands == CUBLAS_FP32) on_multiply_add(c);
+    if (c->fields.id == 16) on_multiply_add(c);
     else on_tensor_cores(c, c->types->unit);
+    return BITCUT_OK;
+}
+
+/* Slices of floor(k / slices), rounded up to a multiple of 8, which are added in D; there
+   may be one more of them. */
+static enum bitcut_status in_place(struct call *c, struct fault *f)
+{
+    if (is_split(c) && c->fields.scheme != CUBLAS_IN_PLACE)
+        return refuse(f, "no rule for slices of this scheme");
+    on_multiply_add(c);
+    if (is_split(c)) {
+        const size_t length = divide_up(c->k / c->fields.splits, 8) * 8;
+        if (!length) return refuse(f, "more slices than k");
+        c->g.order.slices = (int)divide_up(c->k, length);
+        c->g.order.tile = (int)length;
+    }
+    return BITCUT_OK;
+}
+
+/* The order in which custom option 1 adds its slices: with h half of them, rounded up, 0,
+   h, the last one, and then i and i + h for each i from 1 to h - 1.  Such pairs are no
+   order of lanes, so that it is refused unless no pair has two slices with k. */
+static enum bitcut_status folded(struct call *c, size_t stage, struct fault *f)
+{
+    static const unsigned char orders[][5] = {
+        [2] = { 0, 1 }, [3] = { 0, 2, 1 }, [4] = { 0, 2, 3, 1 }, [5] = { 0, 3, 4, 1, 2 }
+    };
+    const size_t slices = c->fields.splits, with_k = divide_up(c->k, stage);
+    if (with_k <= divide_up(slices, 2)) c->g.order.lanes = (int)with_k;
+    else if (c->fields.id == 55 && slices < sizeof orders / sizeof *orders)
+        memcpy(c->g.order.lane_order, orders[slices], sizeof *orders);
+    else return refuse(f, "no order describes how this kernel adds its slices");
     return BITCUT_OK;
 }
 
@@ -147,8 +184,6 @@ static enum bitcut_status one_sum(struct call *c, struct fault *f)
 static enum bitcut_status turns(struct call *c, struct fault *f)
 {
     const size_t stage = stage_k(c->fields.stages);
-    if (c->fields.id == 55 && is_split(c) && c->fields.custom == 1)
-        return refuse(f, "no order describes how this kernel adds its slices");
     if (!stage) return refuse(f, "the k of this number of stages is not known");
     if (c->fields.id == 55) on_multiply_add(c);
     else on_tensor_cores(c, c->types->unit);
@@ -156,14 +191,14 @@ static enum bitcut_status turns(struct call *c, struct fault *f)
         c->g.order.lanes = (int)c->fields.splits;
         c->g.order.chunk = (int)stage;
     }
-    return BITCUT_OK;
+    return is_split(c) && c->fields.custom == 1 ? folded(c, stage, f) : BITCUT_OK;
 }
 
 /* Kernels for few rows or columns. */
 static enum bitcut_status few(struct call *c, struct fault *f)
 {
-    const bool a_along = c->x->call.a.layout == BITCUT_ROW_MAJOR,
-               b_along = c->x->call.b.layout == BITCUT_COLUMN_MAJOR;
+    const bool a_along = c->of->a.layout == BITCUT_ROW_MAJOR,
+               b_along = c->of->b.layout == BITCUT_COLUMN_MAJOR;
     const uint32_t custom = c->fields.custom;
     on_multiply_add(c);
     if (is_split(c) || !a_along || custom > 1 || (custom && b_along))
@@ -202,7 +237,7 @@ static const struct vector_kernel {
 static enum bitcut_status vector(struct call *c, struct fault *f)
 {
     enum { BLOCK = 64, NARROW = 128, WIDE = 154 };
-    const size_t wide = c->x->call.m > c->x->call.n ? c->x->call.m : c->x->call.n;
+    const size_t wide = c->of->m > c->of->n ? c->of->m : c->of->n;
     const size_t length = divide_up(c->k, c->fields.splits);
     const struct vector_kernel *v = NULL;
     struct bitcut_order *const o = &c->g.order;
@@ -241,9 +276,10 @@ static const struct family {
     unsigned operands;
     enum bitcut_status (*rule)(struct call *c, struct fault *f);
 } families[] = {
-    { 10, FP32, one_sum },
+    { 10, FP32, in_place },
     { 11, HALF | TF32 | FP32, few },
     { 13, HALF | TF32 | FP32, vector },
+    { 16, HALF, one_sum },
     { 20, TF32 | FP32, tiled },
     { 21, TF32, tiled },
     { 23, HALF | TF32, tiled },
@@ -257,6 +293,7 @@ static const struct family {
 
 static enum bitcut_status compute(struct call *c, struct fault *f)
 {
+    if (c->fields.splits == CUBLAS_STREAM_K && c->fields.id == 11) c->fields.splits = 1;
     if (c->fields.splits == CUBLAS_STREAM_K)
         return refuse(f, "stream-K has another order in each tile");
     if (!c->fields.splits) c->fields.splits = 1;
@@ -268,12 +305,19 @@ static enum bitcut_status compute(struct call *c, struct fault *f)
                      c->fields.id);
 }
 
+/* Sums of integers are exact in any order, if none can be limited to the range of s32. */
+static enum bitcut_status integers(struct call *c, struct fault *f)
+{
+    enum { K = 131071 };
+    if (c->k > K) return refuse(f, "sums of more than 131071 products may be limited");
+    on(c, c->types->recipe, c->types->unit);
+    return BITCUT_OK;
+}
+
 /* What the recorded calls have in common. */
 static enum bitcut_status check_call(const struct call *c, struct fault *f)
 {
-    const struct bitcut_gemm *const g = &c->x->call;
-    if (g->alpha != F32_ONE || g->beta << 1 || g->c.at)
-        return refuse(f, "alpha other than 1, and C, are not predicted");
+    const struct bitcut_gemm *const g = c->of;
     if (g->epilogue[0] > BITCUT_STEP_FUSED || g->bias_rows || g->start)
         return refuse(f, "of epilogues only a bias of columns is predicted");
     if (c->has_bias && c->types->operands == CUBLAS_FP8 && !c->types->is_short)
@@ -283,19 +327,37 @@ static enum bitcut_status check_call(const struct call *c, struct fault *f)
     return BITCUT_OK;
 }
 
-enum bitcut_status cublas_predict(struct prediction *x, struct fault *f)
+/* The algorithm, and what it computes without C and factors. */
+static enum bitcut_status product(struct call *c, const struct cublas_call *call,
+                                  struct fault *f)
+{
+    if (c->types->operands == CUBLAS_INT8) return integers(c, f);
+    const enum bitcut_status status =
+        c->x->fields ? cublas_fields_read(&c->fields, c->x->fields, f)
+                     : cublas_choose(&c->fields, c->types, call, f);
+    return status == BITCUT_OK ? compute(c, f) : status;
+}
+
+enum bitcut_status cublas_predict_call(struct prediction *x,
+                                       const struct cublas_call *call, struct fault *f)
 {
     struct call c = { .x = x,
                       .types = cublas_types_of(x),
-                      .k = x->call.k,
-                      .has_bias = x->call.bias.at || x->call.bias.each };
+                      .of = &call->g,
+                      .k = call->g.k,
+                      .has_bias = cublas_has_bias(call) && !call->bias_is_c };
     enum bitcut_status status = check_call(&c, f);
+    if (status == BITCUT_OK) status = product(&c, call, f);
     if (status == BITCUT_OK)
-        status = x->fields ? cublas_fields_read(&c.fields, x->fields, f)
-                           : cublas_choose(&c.fields, x, f);
-    if (status == BITCUT_OK) status = compute(&c, f);
+        status = cublas_add(&c.g, call, c.types, &c.fields, x->fields, f);
     if (status != BITCUT_OK) return status;
     const struct predicted_part all = { 0, x->call.m, 0, x->call.n,
                                         prediction_computation(x, &c.g) };
     return prediction_add(x, all, f);
+}
+
+enum bitcut_status cublas_predict(struct prediction *x, struct fault *f)
+{
+    const struct cublas_call call = { .g = x->call };
+    return cublas_predict_call(x, &call, f);
 }

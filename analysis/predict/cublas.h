@@ -22,13 +22,16 @@ enum { CUBLAS_FIELDS_MAX = 9 };
 
 #define CUBLAS_STREAM_K UINT32_MAX
 
+/* A scheme: slices are added in D. */
+enum { CUBLAS_IN_PLACE = 1 };
+
 /* Read fields from a line such as "id=66,stages=35,splits=9,scheme=2", in which others
    are 0, or from all nine numbers in the order above. */
 enum bitcut_status cublas_fields_read(struct cublas_fields *to, const char *line,
                                       struct fault *f);
 
 /* What the types of a call are for the rules. */
-enum cublas_operands { CUBLAS_HALF, CUBLAS_FP8, CUBLAS_TF32, CUBLAS_FP32 };
+enum cublas_operands { CUBLAS_HALF, CUBLAS_FP8, CUBLAS_TF32, CUBLAS_FP32, CUBLAS_INT8 };
 struct cublas_types {
     const char *name; /* that of the row of the library's types                        */
     enum cublas_operands operands;
@@ -44,9 +47,33 @@ struct cublas_types {
 };
 const struct cublas_types *cublas_types_of(const struct prediction *x);
 
+/* A call of cuBLAS. */
+struct cublas_call {
+    struct bitcut_gemm g; /* sizes, layouts, alpha, beta, the bias, the factors */
+    bool is_small;  /* whether the workspace has 1 MiB, not 32 MiB                  */
+    bool adds_c;    /* whether it is cublasGemmEx, which adds beta C                */
+    bool bias_is_c; /* whether the bias is the C of cublasGemmEx, with a beta of 1  */
+};
+
+/* Predict a call for x->call; x->fields has its algorithm, or NULL. */
+enum bitcut_status cublas_predict_call(struct prediction *x,
+                                       const struct cublas_call *call, struct fault *f);
+
+/* Whether a call has a bias, or a C or factors of the product. */
+bool cublas_has_bias(const struct cublas_call *c);
+bool cublas_has_c(const struct cublas_call *c);
+
+/* Add the epilogue of a call with these fields to *g, its computation without C and
+   alpha. `told`: the fields as they were given; NULL: the sizes determined them. */
+enum bitcut_status cublas_add(struct bitcut_gemm *g, const struct cublas_call *c,
+                              const struct cublas_types *types,
+                              const struct cublas_fields *fields, const char *told,
+                              struct fault *f);
+
 /* Find the algorithm that is chosen for a call, from its sizes.  BITCUT_UNSUPPORTED: the
    recorded answers do not agree near these sizes. */
-enum bitcut_status cublas_choose(struct cublas_fields *to, const struct prediction *x,
-                                 struct fault *f);
+enum bitcut_status cublas_choose(struct cublas_fields *to,
+                                 const struct cublas_types *types,
+                                 const struct cublas_call *call, struct fault *f);
 
 #endif

@@ -23,14 +23,31 @@ enum {
     LEAF = 64
 }; /* in a tree: LEAF + i is leaf[i]; leaf[0] refuses            */
 
-#include "analysis/predict/cublas_fp8_nt.inc"
-#include "analysis/predict/cublas_half_nn.inc"
-#include "analysis/predict/cublas_half_nt.inc"
-#include "analysis/predict/cublas_layers.inc"
 #include "analysis/predict/cublas_f32_nn.inc"
+#include "analysis/predict/cublas_f32_nn_1.inc"
 #include "analysis/predict/cublas_f32_nt.inc"
+#include "analysis/predict/cublas_f32_nt_1.inc"
+#include "analysis/predict/cublas_f32_tn.inc"
+#include "analysis/predict/cublas_f32_tt.inc"
+#include "analysis/predict/cublas_fp8_nt.inc"
+#include "analysis/predict/cublas_fp8_nt_1.inc"
+#include "analysis/predict/cublas_half_nn.inc"
+#include "analysis/predict/cublas_half_nn_1.inc"
+#include "analysis/predict/cublas_half_nn_batch.inc"
+#include "analysis/predict/cublas_half_nt.inc"
+#include "analysis/predict/cublas_half_nt_1.inc"
+#include "analysis/predict/cublas_half_nt_batch.inc"
+#include "analysis/predict/cublas_half_tn.inc"
+#include "analysis/predict/cublas_half_tn_batch.inc"
+#include "analysis/predict/cublas_half_tt.inc"
+#include "analysis/predict/cublas_layers.inc"
+#include "analysis/predict/cublas_layers_1.inc"
 #include "analysis/predict/cublas_tf32_nn.inc"
+#include "analysis/predict/cublas_tf32_nn_1.inc"
 #include "analysis/predict/cublas_tf32_nt.inc"
+#include "analysis/predict/cublas_tf32_nt_1.inc"
+#include "analysis/predict/cublas_tf32_tn.inc"
+#include "analysis/predict/cublas_tf32_tt.inc"
 
 /* A tree in preorder: LEAF + i, or a feature, the largest value of the left branch, the
    smallest value of the right branch, and the length of the left branch, which follows.
@@ -38,25 +55,46 @@ enum {
 static const struct tree {
     enum cublas_operands operands;
     const char *layout;
+    bool is_batch, is_small; /* several GEMMs; a workspace of 1 MiB */
     const uint32_t *nodes;
     const struct leaf *leaf;
 } trees[] = {
-    { CUBLAS_HALF, "NT", half_nt, half_nt_leaves },
-    { CUBLAS_HALF, "NN", half_nn, half_nn_leaves },
-    { CUBLAS_FP8, "NT", fp8_nt, fp8_nt_leaves },
-    { CUBLAS_TF32, "NT", tf32_nt, tf32_nt_leaves },
-    { CUBLAS_TF32, "NN", tf32_nn, tf32_nn_leaves },
-    { CUBLAS_FP32, "NT", f32_nt, f32_nt_leaves },
-    { CUBLAS_FP32, "NN", f32_nn, f32_nn_leaves },
+#define TREE(operands, layout, is_batch, is_small, name)                                 \
+    {                                                                                    \
+        CUBLAS_##operands, layout, is_batch, is_small, name, name##_leaves               \
+    }
+    TREE(HALF, "NT", false, false, half_nt),
+    TREE(HALF, "NN", false, false, half_nn),
+    TREE(HALF, "TN", false, false, half_tn),
+    TREE(HALF, "TT", false, false, half_tt),
+    TREE(HALF, "NT", true, false, half_nt_batch),
+    TREE(HALF, "NN", true, false, half_nn_batch),
+    TREE(HALF, "TN", true, false, half_tn_batch),
+    TREE(HALF, "NT", false, true, half_nt_1),
+    TREE(HALF, "NN", false, true, half_nn_1),
+    TREE(FP8, "NT", false, false, fp8_nt),
+    TREE(FP8, "NT", false, true, fp8_nt_1),
+    TREE(TF32, "NT", false, false, tf32_nt),
+    TREE(TF32, "NN", false, false, tf32_nn),
+    TREE(TF32, "TN", false, false, tf32_tn),
+    TREE(TF32, "TT", false, false, tf32_tt),
+    TREE(TF32, "NT", false, true, tf32_nt_1),
+    TREE(TF32, "NN", false, true, tf32_nn_1),
+    TREE(FP32, "NT", false, false, f32_nt),
+    TREE(FP32, "NN", false, false, f32_nn),
+    TREE(FP32, "TN", false, false, f32_tn),
+    TREE(FP32, "TT", false, false, f32_tt),
+    TREE(FP32, "NT", false, true, f32_nt_1),
+    TREE(FP32, "NN", false, true, f32_nn_1),
 };
 
 /* --- features --------------------------------------------------------------------- */
 
 struct sizes {
-    size_t m, n, k;
+    size_t m, n, k, batch;
 };
 
-enum { TILES = 10, FEATURES = 10 + TILES };
+enum { TILES = 10, FEATURES = 11 + TILES };
 
 /* The largest power of two that divides x, at most 128. */
 static uint32_t divisor_of(size_t x)
@@ -73,18 +111,21 @@ static void features_make(uint32_t v[FEATURES], struct sizes s, struct sizes who
         { 8, 64 },   { 16, 64 },   { 32, 64 },   { 64, 64 },   { 128, 64 },
         { 64, 128 }, { 128, 128 }, { 256, 128 }, { 128, 256 }, { 16, 128 }
     };
-    const uint64_t products = (uint64_t)s.m * s.n * s.k >> 10;
+    const uint64_t outputs = (uint64_t)s.m * s.n * s.batch,
+                   products = outputs * s.k >> 10;
     const uint32_t first[] = { (uint32_t)s.m,       (uint32_t)s.n,
                                (uint32_t)s.k,       divisor_of(whole.k),
                                divisor_of(whole.n), divisor_of(whole.m) };
     memcpy(v, first, sizeof first);
     v += sizeof first / sizeof *first;
     for (int i = 0; i < TILES; i++)
-        *v++ = (uint32_t)(divide_up(s.m, tile[i][0]) * divide_up(s.n, tile[i][1]));
-    *v++ = (uint32_t)(s.m * s.n);
+        *v++ =
+            (uint32_t)(divide_up(s.m, tile[i][0]) * divide_up(s.n, tile[i][1]) * s.batch);
+    *v++ = (uint32_t)outputs;
     *v++ = products < UINT32_MAX ? (uint32_t)products : UINT32_MAX;
     *v++ = types->type;
     *v++ = has_bias;
+    *v++ = (uint32_t)s.batch;
 }
 
 /* --- trees ------------------------------------------------------------------------ */
@@ -113,7 +154,7 @@ static size_t neighbour(size_t x, int shift, int direction)
     return x > step ? x - step : x;
 }
 
-/* As neighbour(), of a number of rows. */
+/* As neighbour(), of a number of rows or of GEMMs. */
 static size_t rows_neighbour(size_t x, int shift, int direction)
 {
     const size_t step = (x >> shift) + !(x >> shift);
@@ -129,12 +170,16 @@ static uint32_t leaf_of(const struct tree *t, struct sizes s,
     uint32_t v[FEATURES];
     features_make(v, s, s, types, has_bias);
     const uint32_t found = walk(t, v);
-    for (int i = 0; i < 12 && found; i++) {
-        const int shift = shifts[i / 6], direction = i % 2 ? 1 : -1, which = i / 2 % 3;
-        const struct sizes near = { rows_neighbour(s.m, shift,
-                                                   which == 0 ? direction : 0),
-                                    neighbour(s.n, shift, which == 1 ? direction : 0),
-                                    neighbour(s.k, shift, which == 2 ? direction : 0) };
+    const int sizes = s.batch > 1 ? 4 : 3;
+    for (int i = 0; i < 4 * sizes && found; i++) {
+        const int shift = shifts[i / (2 * sizes)], direction = i % 2 ? 1 : -1,
+                  which = i / 2 % sizes;
+        const struct sizes near = {
+            rows_neighbour(s.m, shift, which == 0 ? direction : 0),
+            neighbour(s.n, shift, which == 1 ? direction : 0),
+            neighbour(s.k, shift, which == 2 ? direction : 0),
+            rows_neighbour(s.batch, shift, which == 3 ? direction : 0),
+        };
         features_make(v, near, s, types, has_bias);
         if (walk(t, v) != found) return 0;
     }
@@ -144,17 +189,19 @@ static uint32_t leaf_of(const struct tree *t, struct sizes s,
 /* --- layers ----------------------------------------------------------------------- */
 
 /* Whether a layer is stored for this call, and its number of slices. */
-static bool find_layer(uint32_t *splits, const struct prediction *x,
-                       const struct cublas_types *types, bool has_bias)
+static bool find_layer(uint32_t *splits, const struct cublas_call *c,
+                       const struct cublas_types *types)
 {
-    if (x->call.m > LAYER_ROWS) return false;
-    for (const uint16_t *at = layers; *at; at += 5 + 2 * at[4]) {
+    enum { ROWS = 2048 };
+    const struct bitcut_gemm *const g = &c->g;
+    if (g->m > ROWS || g->count > 1) return false;
+    for (const uint16_t *at = c->is_small ? layers_1 : layers; *at; at += 5 + 2 * at[4]) {
         const size_t n = (size_t)at[2] * 8, k = (size_t)at[3] * 8;
         if (at[0] != 1 + (uint16_t)types->operands ||
-            at[1] != 2 * types->type + has_bias || n != x->call.n || k != x->call.k)
+            at[1] != 2 * types->type + cublas_has_bias(c) || n != g->n || k != g->k)
             continue;
         for (size_t i = 0; i < at[4]; i++)
-            if (at[5 + 2 * i] <= x->call.m) *splits = at[6 + 2 * i];
+            if (at[5 + 2 * i] <= g->m) *splits = at[6 + 2 * i];
         return true;
     }
     return false;
@@ -173,58 +220,78 @@ static uint32_t splits_of(const struct leaf *l, size_t k, enum cublas_operands o
 }
 
 /* Whether a rows x cols matrix has gaps. */
-static bool has_gaps(const struct bitcut_matrix *x, size_t rows, size_t cols)
+static bool has_gaps(const struct bitcut_matrix *x, size_t rows, size_t cols,
+                     size_t count)
 {
-    return x->ld && x->ld != (x->layout == BITCUT_ROW_MAJOR ? cols : rows);
+    return (x->ld && x->ld != (x->layout == BITCUT_ROW_MAJOR ? cols : rows)) ||
+           (count > 1 && x->stride != rows * cols) || x->each;
+}
+
+static bool call_has_gaps(const struct bitcut_gemm *g)
+{
+    return has_gaps(&g->a, g->m, g->k, g->count) ||
+           has_gaps(&g->b, g->k, g->n, g->count) || has_gaps(&g->d, g->m, g->n, g->count);
+}
+
+/* Whether sizes are in the range of the recorded ones. */
+static bool is_recorded(const struct bitcut_gemm *g, const struct cublas_types *types)
+{
+    enum {
+        ROWS = 8191,
+        COLUMNS = 8192,
+        LEAST_K = 8,
+        K = 16384,
+        BATCH = 1023,
+        SMALLER = 4
+    };
+    const size_t part = g->count > 1 ? SMALLER : 1;
+    return g->m <= ROWS / part && g->n <= COLUMNS / part && g->k >= LEAST_K &&
+           g->k <= K / part && g->count <= BATCH &&
+           (!types->is_other || (g->n % 8 == 0 && g->k % 8 == 0));
 }
 
 /* The leaf of the tree for a call, or NULL. */
-static const struct leaf *find_leaf(const struct bitcut_gemm *g,
-                                    const struct cublas_types *types, const char *layout,
-                                    bool has_bias)
+static const struct leaf *find_leaf(const struct cublas_call *c,
+                                    const struct cublas_types *types, const char *layout)
 {
-    enum { ROWS = 8191, COLUMNS = 8192, LEAST_K = 8, K = 16384 };
-    const bool aligned = g->n % 8 == 0 && g->k % 8 == 0;
-    if (g->m > ROWS || g->n > COLUMNS || g->k < LEAST_K || g->k > K ||
-        (types->is_other && !aligned))
-        return NULL;
+    const struct bitcut_gemm *const g = &c->g;
+    if (!is_recorded(g, types)) return NULL;
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
         const struct tree *const t = &trees[i];
-        if (t->operands != types->operands || strcmp(t->layout, layout)) continue;
-        const uint32_t leaf =
-            leaf_of(t, (struct sizes){ g->m, g->n, g->k }, types, has_bias);
+        if (t->operands != types->operands || strcmp(t->layout, layout) ||
+            t->is_batch != (g->count > 1) || t->is_small != c->is_small)
+            continue;
+        const uint32_t leaf = leaf_of(t, (struct sizes){ g->m, g->n, g->k, g->count },
+                                      types, cublas_has_bias(c) && !c->bias_is_c);
         return leaf ? &t->leaf[leaf] : NULL;
     }
     return NULL;
 }
 
-enum bitcut_status cublas_choose(struct cublas_fields *to, const struct prediction *x,
-                                 struct fault *f)
+enum bitcut_status cublas_choose(struct cublas_fields *to,
+                                 const struct cublas_types *types,
+                                 const struct cublas_call *call, struct fault *f)
 {
-    const struct cublas_types *const types = cublas_types_of(x);
-    const struct bitcut_gemm *const g = &x->call;
-    const bool has_bias = g->bias.at || g->bias.each,
-               is_fp8 = types->operands == CUBLAS_FP8;
+    const struct bitcut_gemm *const g = &call->g;
+    const bool is_fp8 = types->operands == CUBLAS_FP8;
     const char layout[] = { g->a.layout == BITCUT_COLUMN_MAJOR ? 'T' : 'N',
                             g->b.layout == BITCUT_COLUMN_MAJOR ? 'T' : 'N', 0 };
     uint32_t splits = 1;
     if (is_fp8 && (g->n % 16 || g->k % 16))
         return fault_set(f, BITCUT_UNSUPPORTED,
                          "cuBLAS has no FP8 product of these sizes");
-    if (has_gaps(&g->a, g->m, g->k) || has_gaps(&g->b, g->k, g->n) ||
-        has_gaps(&g->d, g->m, g->n))
+    if (call_has_gaps(g))
         return fault_set(f, BITCUT_UNSUPPORTED,
                          "no algorithms were recorded for matrices with gaps; give the "
                          "fields of the algorithm (--fields)");
-    if (!strcmp(layout, "NT") && !types->is_other &&
-        find_layer(&splits, x, types, has_bias)) {
+    if (!strcmp(layout, "NT") && !types->is_other && find_layer(&splits, call, types)) {
         *to = (struct cublas_fields){ .id = 66,
                                       .stages = is_fp8 ? 36 : 35,
                                       .splits = splits,
                                       .scheme = splits > 1 ? 2 : 0 };
         return BITCUT_OK;
     }
-    const struct leaf *const l = find_leaf(g, types, layout, has_bias);
+    const struct leaf *const l = find_leaf(call, types, layout);
     if (!l)
         return fault_set(f, BITCUT_UNSUPPORTED,
                          "the recorded algorithms do not determine that for these sizes; "

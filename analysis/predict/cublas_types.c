@@ -19,6 +19,7 @@ static const struct cublas_types all_types[] = {
     { "e4m3fast.bf16", CUBLAS_FP8, 1, true, "plain", "hopper/wgmma.m64n8k32.f32.e4m3", NULL, 0, 1, false },
     { "f32", CUBLAS_FP32, 4, false, "fp32", "fma/f32", NULL, 0, 0, false },
     { "tf32", CUBLAS_TF32, 4, false, "cublas-tf32", "hopper/mma.m16n8k8.f32.tf32", NULL, 0, 0, false },
+    { "s8.s32", CUBLAS_INT8, 1, false, "plain", "hopper/wgmma-sat.m64n8k32.s32.s8", NULL, 0, 0, false },
     { 0 }
 };
 /* clang-format on */

@@ -43,27 +43,63 @@ enum bitcut_status predict_choose(struct prediction *x, const struct bitcut_gemm
     if (o->fields && !x->library->has_fields)
         return fault_option(f, "fields", "%s is not asked for an algorithm",
                             x->library->name);
+    if (o->call && !x->library->calls)
+        return fault_option(f, "call", "%s is called by its own functions",
+                            x->library->name);
+    x->made =
+        o->call
+            ? table_find((struct table){ x->library->calls, sizeof *x->library->calls },
+                         o->call)
+            : x->library->calls;
+    if (o->call && !x->made)
+        return fault_option(f, "call",
+                            "%s has no such call; bitcut list libraries has all",
+                            x->library->name);
     x->threads = o->library_threads ? o->library_threads : 1;
     x->fields = o->fields;
     return BITCUT_OK;
 }
 
-/* Whether a GEMM is one dense product, which a library's call can be. */
-static bool is_one_product(const struct bitcut_gemm *g)
+/* Whether a GEMM is dense products of one size, which a library's call can be. */
+static bool is_a_product(const struct bitcut_gemm *g)
 {
-    return g->count == 1 && !g->offsets && !g->sparsity && !g->zero_a && !g->zero_b &&
-           !gemm_has_scales(g);
+    return g->count && !g->offsets && !g->sparsity && !g->zero_a && !g->zero_b;
+}
+
+/* Whether a rows x cols matrix has a layout, as a vector has both. */
+static bool has_layout(const struct bitcut_matrix *x, char layout, size_t rows,
+                       size_t cols)
+{
+    return rows == 1 || cols == 1 ||
+           (x->layout == BITCUT_COLUMN_MAJOR) == (layout == 'T');
+}
+
+/* Whether A and B have the layout that the call of the program decides. */
+static bool has_layout_of_call(const struct prediction *x)
+{
+    const struct bitcut_gemm *const g = &x->call;
+    const char *const layout = x->made ? x->made->layout : NULL;
+    return !layout || (has_layout(&g->a, layout[0], g->m, g->k) &&
+                       has_layout(&g->b, layout[1], g->k, g->n));
 }
 
 enum bitcut_status predict_find(struct prediction *x, const struct bitcut_gemm *g,
                                 struct fault *f)
 {
     x->call = *g;
-    if (!is_one_product(g))
-        return fault_set(
-            f, BITCUT_UNSUPPORTED,
-            "batches, groups, factors, zero points and sparse matrices are not "
-            "predicted");
+    x->function = x->library->function;
+    if (!is_a_product(g))
+        return fault_set(f, BITCUT_UNSUPPORTED,
+                         "groups, zero points and sparse matrices are not predicted");
+    if (g->count > 1 && !x->library->has_batches)
+        return fault_set(f, BITCUT_UNSUPPORTED, "batches are not predicted for %s",
+                         x->library->name);
+    if (gemm_has_scales(g) && !x->made)
+        return fault_set(f, BITCUT_UNSUPPORTED, "factors are not predicted for %s",
+                         x->library->name);
+    if (!has_layout_of_call(x))
+        return fault_set(f, BITCUT_UNSUPPORTED, "%s is predicted in the layout %s alone",
+                         x->made->name, x->made->layout);
     if (!g->m || !g->n || !g->k)
         return fault_set(f, BITCUT_UNSUPPORTED, "m, n and k must be 1 or more");
     const enum bitcut_status status = x->library->predict(x, f);
@@ -76,10 +112,11 @@ struct bitcut_gemm predict_gemm(const struct prediction *x, size_t i,
                                 const struct bitcut_gemm *g)
 {
     struct bitcut_gemm to = x->computation[i];
-    to.m = g->m, to.n = g->n, to.k = g->k - x->lost;
+    to.count = g->count, to.m = g->m, to.n = g->n, to.k = g->k - x->lost;
     to.alpha = g->alpha, to.beta = g->beta;
     to.a = g->a, to.b = g->b, to.c = g->c, to.d = g->d;
     to.bias = g->bias, to.bias_rows = g->bias_rows;
+    to.scale_a = g->scale_a, to.scale_b = g->scale_b;
     if (x->lost && !to.a.ld && to.a.layout == BITCUT_ROW_MAJOR) to.a.ld = g->k;
     if (x->lost && !to.b.ld && to.b.layout == BITCUT_COLUMN_MAJOR) to.b.ld = g->k;
     return to;

@@ -23,8 +23,8 @@ enum bitcut_status predict_choose(struct prediction *x, const struct bitcut_gemm
 enum bitcut_status predict_find(struct prediction *x, const struct bitcut_gemm *g,
                                 struct fault *f);
 
-/* A caller's GEMM by computation i of its prediction: the sizes, the matrices, alpha, beta and
-   the bias of g, and the rest of the computation. */
+/* A caller's GEMM by computation i of its prediction: the sizes, the matrices, alpha,
+   beta, the bias and the factors of g, and the rest of the computation. */
 struct bitcut_gemm predict_gemm(const struct prediction *x, size_t i,
                                 const struct bitcut_gemm *g);
 

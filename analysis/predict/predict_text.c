@@ -30,6 +30,8 @@ const struct record_field predict_fields[] = {
     RECORD_INNER(struct prediction, library, "library", "", "the library"),
     RECORD_INNER(struct prediction, chip, "chip", "", "the chip for which it selects kernels"),
     RECORD_INNER(struct prediction, types, "types", "", "types of the call"),
+    RECORD_INNER(struct prediction, made, "call", "", "the call of the program, if it has several"),
+    RECORD_INNER(struct prediction, function, "function", "", "the function of the library that is called"),
     RECORD_INNER(struct prediction, threads, "library_threads", "", "threads of the library"),
     RECORD_INNER(struct prediction, call.m, "m", "", "rows of A and D"),
     RECORD_INNER(struct prediction, call.n, "n", "", "columns of B and D"),
@@ -99,8 +101,16 @@ void predict_describe(char *text, size_t size, const void *prediction)
     describe_orders(text, size, prediction);
 }
 
+/* The function that a call of a program makes. */
+static void describe_function(char *text, size_t size, const void *answer)
+{
+    const struct prediction *const x = answer;
+    if (x->made) text_add(text, size, "%s, by %s", x->made->what, x->function);
+}
+
 const struct record_line predict_lines[] = {
     { LABEL_VERDICT, describe_verdict, RECORD_ALWAYS, NULL },
+    { "call", describe_function, RECORD_ALWAYS, NULL },
     { "sum over k", describe_orders, RECORD_ALWAYS, NULL },
     { "configuration", describe_options, RECORD_ALWAYS, NULL },
     { 0 }

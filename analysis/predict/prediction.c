@@ -107,7 +107,8 @@ enum bitcut_status prediction_finish(struct prediction *x, struct fault *f)
     if (!row) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     for (size_t i = 0, next; i < x->call.m; i = next) {
         next = prediction_row(row, x, i);
-        for (size_t j = 0; j < x->call.n; j++) outputs[row[j]] += next - i;
+        for (size_t j = 0; j < x->call.n; j++)
+            outputs[row[j]] += (next - i) * x->call.count;
     }
     free(row);
     drop_unused(x, outputs);

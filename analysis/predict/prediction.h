@@ -18,6 +18,8 @@ struct prediction {
     const struct library *library;
     const struct library_chip *chip;
     const struct library_types *types;
+    const struct library_call *made; /* the call of the program, or NULL */
+    const char *function;    /* what it calls                                     */
     int threads;             /* of the library, 1 or more                             */
     const char *fields; /* of the algorithm that the library chooses, or NULL; set before
                            predict_find()                                             */

@@ -29,13 +29,31 @@ STREAM_K = 2**32 - 1
 BYTES = {"f16": 2, "bf16": 2, "e4m3": 1, "e4m3fast": 1, "tf32": 4, "f32": 4}
 NUMBER = {"bf16": 0, "f16": 1, "e4m3.bf16": 0, "e4m3fast.bf16": 1, "e4m3.f32": 2,
           "tf32": 0, "f32": 0}
-TREES = (("half_nt", ("bf16", "f16"), "NT", 1000, "f16 and bf16, B stored transposed"),
-         ("half_nn", ("bf16", "f16"), "NN", 1000, "f16 and bf16, B by rows"),
-         ("fp8_nt", ("e4m3.bf16", "e4m3fast.bf16", "e4m3.f32"), "NT", 500, "e4m3, B stored transposed"),
-         ("tf32_nt", ("tf32",), "NT", 1000, "TF32, B stored transposed"),
-         ("tf32_nn", ("tf32",), "NN", 1000, "TF32, B by rows"),
-         ("f32_nt", ("f32",), "NT", 1000, "FP32, B stored transposed"),
-         ("f32_nn", ("f32",), "NN", 1000, "FP32, B by rows"))
+HALF, FP8 = ("bf16", "f16"), ("e4m3.bf16", "e4m3fast.bf16", "e4m3.f32")
+# name, types, layout, whether the calls are batches, MiB of the workspace, points of a leaf, what
+TREES = (("half_nt", HALF, "NT", False, 32, 1000, "f16 and bf16, B stored transposed"),
+         ("half_nn", HALF, "NN", False, 32, 1000, "f16 and bf16, B by rows"),
+         ("half_tn", HALF, "TN", False, 32, 1000, "f16 and bf16, A stored transposed"),
+         ("half_tt", HALF, "TT", False, 32, 1000, "f16 and bf16, A and B stored transposed"),
+         ("half_nt_batch", HALF, "NT", True, 32, 1000, "batches of f16 and bf16, B stored transposed"),
+         ("half_nn_batch", HALF, "NN", True, 32, 1000, "batches of f16 and bf16, B by rows"),
+         ("half_tn_batch", HALF, "TN", True, 32, 1000, "batches of f16 and bf16, A stored transposed"),
+         ("fp8_nt", FP8, "NT", False, 32, 500, "e4m3, B stored transposed"),
+         ("tf32_nt", ("tf32",), "NT", False, 32, 1000, "TF32, B stored transposed"),
+         ("tf32_nn", ("tf32",), "NN", False, 32, 1000, "TF32, B by rows"),
+         ("tf32_tn", ("tf32",), "TN", False, 32, 1000, "TF32, A stored transposed"),
+         ("tf32_tt", ("tf32",), "TT", False, 32, 1000, "TF32, A and B stored transposed"),
+         ("f32_nt", ("f32",), "NT", False, 32, 1000, "FP32, B stored transposed"),
+         ("f32_nn", ("f32",), "NN", False, 32, 1000, "FP32, B by rows"),
+         ("f32_tn", ("f32",), "TN", False, 32, 1000, "FP32, A stored transposed"),
+         ("f32_tt", ("f32",), "TT", False, 32, 1000, "FP32, A and B stored transposed"),
+         ("half_nt_1", HALF, "NT", False, 1, 1000, "f16 and bf16 with a bias, B stored transposed"),
+         ("half_nn_1", HALF, "NN", False, 1, 1000, "f16 and bf16 with a bias, B by rows"),
+         ("fp8_nt_1", FP8, "NT", False, 1, 500, "e4m3, B stored transposed"),
+         ("tf32_nt_1", ("tf32",), "NT", False, 1, 1000, "TF32 with a bias, B stored transposed"),
+         ("tf32_nn_1", ("tf32",), "NN", False, 1, 1000, "TF32 with a bias, B by rows"),
+         ("f32_nt_1", ("f32",), "NT", False, 1, 1000, "FP32 with a bias, B stored transposed"),
+         ("f32_nn_1", ("f32",), "NN", False, 1, 1000, "FP32 with a bias, B by rows"))
 
 
 # --- recordings ----------------------------------------------------------------------------
@@ -53,13 +71,16 @@ def size_of(h, octaves, first, grain):
     return ((1 << octave) + ((h & 0xffff) << octave >> 16) + grain - 1) // grain * grain
 
 
-def shapes(seed, index, types):
-    """m, n and k of random_shape() in plans.cu."""
+def shapes(seed, index, types, batched):
+    """m, n, k and the batch of random_shape() in plans.cu."""
     grains, least = np.array([64, 8, 8, 8, 64, 8, 8, 1]), 16 if types.startswith("e4m3") else 1
+    less = 2 if batched else 0
     h = mix((index + 0x9e3779b9 * seed) & 0xffffffff)
     of_n, of_k = (np.maximum(grains[h >> np.uint32(s) & 7], least) for s in (0, 3))
-    return (size_of(mix(h + np.uint32(1)), 13, 0, 1), size_of(mix(h + np.uint32(2)), 13, 0, of_n),
-            size_of(mix(h + np.uint32(3)), 11, 3, of_k))
+    batch = size_of(mix(h + np.uint32(4)), 9, 1, 1) if batched else np.ones(len(h), np.int64)
+    return (size_of(mix(h + np.uint32(1)), 13 - less, 0, 1),
+            size_of(mix(h + np.uint32(2)), 13 - less, 0, of_n),
+            size_of(mix(h + np.uint32(3)), 11 - less, 3, of_k), batch)
 
 
 def read_codes(path):
@@ -68,9 +89,9 @@ def read_codes(path):
 
 
 def read_answers(folder):
-    """For each kind: m, n, k, and numbers of fields; and these fields."""
+    """For each kind: m, n, k, the batch, and numbers of fields; and these fields."""
     fields, found = {None: 0}, collections.defaultdict(list)
-    kinds = [tuple(line.split()[:3]) for line in (folder / "kinds.txt").read_text().splitlines()]
+    kinds = [tuple(line.split()) for line in (folder / "kinds.txt").read_text().splitlines()]
     for path in sorted(folder.glob("[0-9]*.bin")):
         codes = read_codes(path.with_suffix(".codes"))
         number = np.zeros(65536, np.int64)
@@ -80,7 +101,7 @@ def read_answers(folder):
         for i, row in enumerate(answers):
             kind = kinds[i % len(kinds)]
             index = np.arange(ROUND, dtype=np.int64) + i // len(kinds) * ROUND
-            found[kind].append((*shapes(int(path.stem), index, kind[0]), row))
+            found[kind].append((*shapes(int(path.stem), index, kind[0], kind[3] == "0"), row))
     return {kind: [np.concatenate(x) for x in zip(*rows)] for kind, rows in found.items()}, list(fields)
 
 
@@ -105,11 +126,11 @@ def leaves_of_cutlass(f, k, types, layout):
     k_of_step = 16 if half and not eight else 8
     number = 0 if eight or simt else {16: 1, 32: 7, 64: 13, 128: 19}[stage]
     id_of = 21 if types == "tf32" else 24 if eight else 23
-    scheme = f[4] if half else 2
+    scheme = f[4]
     line = 128 // BYTES[types.split(".")[0]]
     grain = np.where((layout != "TN") & (k % line == 0), line, line // 8)
     length = -(-(-(-k // slices)) // grain) * grain
-    plain = (20, 28, MOST, 2, 0), (20, 28, slices, 2, 0), (55, 31, 1, 0, 0)
+    plain = (20, 28, MOST, f[4], 0), (20, 28, slices, f[4], 0), (55, 31, 1, 0, 0)
     if simt:
         yield k > 0, plain[1] if slices > 1 else plain[2]
         if slices > 1:
@@ -136,7 +157,7 @@ def leaves_of(f, k, types, layout):
     """Pairs of a condition on k and a leaf; the last one that holds is the leaf."""
     slices = max(f[3], 1) if f else 1
     yield k > 0, REFUSED
-    if not f or slices == STREAM_K or (f[0] == 55 and slices > 1 and f[6] == 1):
+    if not f or slices == STREAM_K or (f[0] == 55 and slices > 2 and f[6] == 1):
         return
     if f[0] == 66:
         yield from leaves_of_nvjet(f, k, types)
@@ -152,7 +173,9 @@ def leaves_of(f, k, types, layout):
         yield k > 0, (55, 31, slices, 2 if slices > 1 else 0, 0)
         yield (slices > 1) & (slices * 8 >= k), (55, 31, MOST, 2, 0)
         yield k <= 8, (55, 31, 1, 0, 0)
-    elif f[0] in (11, 13):
+    elif f[0] == 10:
+        yield k > 0, (10, 0, slices, f[4], 0)
+    elif f[0] in (11, 13, 16):
         yield k > 0, (f[0], 0, slices, 2 if slices > 1 else 0, f[6])
 
 
@@ -171,12 +194,12 @@ TILES = ((8, 64), (16, 64), (32, 64), (64, 64), (128, 64), (64, 128), (128, 128)
          (128, 256), (16, 128))
 
 
-def features_of(kind, m, n, k):
+def features_of(kind, m, n, k, batch):
     """Those of features_make() in cublas_choose.c."""
     power = [np.minimum(x & -x, 128) for x in (k, n, m)]
-    tiles = [-(-m // a) * -(-n // b) for a, b in TILES]
-    rest = [m * n, np.minimum(m * n * k >> 10, 2**32 - 1), np.full_like(m, NUMBER[kind[0]]),
-            np.full_like(m, kind[2] == "bias")]
+    tiles = [-(-m // a) * -(-n // b) * batch for a, b in TILES]
+    rest = [m * n * batch, np.minimum(m * n * k * batch >> 10, 2**32 - 1),
+            np.full_like(m, NUMBER[kind[0]]), np.full_like(m, kind[2] == "bias"), batch]
     return np.stack([x.astype(np.uint32) for x in (m, n, k, *power, *tiles, *rest)])
 
 
@@ -255,13 +278,15 @@ def write_tree(path, name, what, tree, leaves):
 
 
 def make_tree(program, row, answers, fields, out, most):
-    name, types, layout, least, what = row
+    name, types, layout, batched, _, least, what = row
     table, values, label = {REFUSED: 0}, [], []
-    for kind, (m, n, k, answer) in sorted(answers.items()):
-        if kind[0] in types and kind[1] == layout:
-            m, n, k, answer = (x[:most] for x in (m, n, k, answer))
-            values.append(features_of(kind, m, n, k))
+    for kind, points in sorted(answers.items()):
+        if kind[0] in types and kind[1] == layout and (kind[3] == "0") == batched:
+            m, n, k, batch, answer = (x[:most] for x in points)
+            values.append(features_of(kind, m, n, k, batch))
             label.append(labels_of(kind, k, answer, fields, table))
+    if not values:
+        return
     values, label = np.concatenate(values, axis=1), np.concatenate(label)
     label[np.bincount(label)[label] < least] = 0
     m, n, k = values[:3].astype(np.uint64)
@@ -276,9 +301,9 @@ def make_tree(program, row, answers, fields, out, most):
 
 # --- layers --------------------------------------------------------------------------------
 
-def make_layers(folder, out, rows=2048):
+def make_layers(folder, out, workspace, rows=2048):
     codes, lines = read_codes(folder / "layers.codes"), (folder / "layers.txt").read_text().splitlines()
-    text = []
+    name, text = "layers" if workspace == 32 else f"layers_{workspace}", []
     for line, row in zip(lines, np.fromfile(folder / "layers.bin", "<u2").reshape(-1, rows)):
         types, layout, epilogue, n, k = line.split()
         slices = [codes[code][3] for code in row]
@@ -288,13 +313,12 @@ def make_layers(folder, out, rows=2048):
         head = [1 + types.startswith("e4m3"), 2 * NUMBER[types] + (epilogue == "bias"), int(n) // 8,
                 int(k) // 8, len(starts)]
         text.append(wrapped(map(str, head + [x for i in starts for x in (i + 1, slices[i])])))
-    (out / "cublas_layers.inc").write_text(
+    (out / f"cublas_{name}.inc").write_text(
         "/* SPDX-License-Identifier: BSD-3-Clause */\n"
-        "/* Layers of models whose algorithms are stored for 1 to 2048 rows, all of nvjet, B stored\n"
-        "   transposed: 1 + enum cublas_operands, 2 type + whether there is a bias, n / 8, k / 8, the\n"
-        "   number of ranges of m, and for each range its first m and the number of slices. */\n"
-        f"enum {{ LAYER_ROWS = {rows} }};\n\nstatic const uint16_t layers[] = {{\n" + "\n".join(text)
-        + "\n    0,\n};\n")
+        f"/* Layers of models whose algorithms are stored for 1 to {rows} rows, all of nvjet, B stored\n"
+        f"   transposed, with a workspace of {workspace} MiB: 1 + enum cublas_operands, 2 type + whether there\n"
+        "   is a bias, n / 8, k / 8, the number of ranges of m, and for each range its first m and the\n"
+        f"   number of slices. */\nstatic const uint16_t {name}[] = {{\n" + "\n".join(text) + "\n    0,\n};\n")
 
 
 def main():
@@ -302,6 +326,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("-o", "--out", type=pathlib.Path, required=True)
+    parser.add_argument("--workspace", type=int, default=32, help="MiB of the workspace (default 32)")
     parser.add_argument("--most", type=int, default=1600000, help="shapes of a kind")
     o = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -310,8 +335,10 @@ def main():
         subprocess.run(["cc", "-O2", "-o", program, source, "-lm"], check=True)
         answers, fields = read_answers(o.folder)
         for row in TREES:
-            make_tree(program, row, answers, fields, o.out, o.most)
-    make_layers(o.folder, o.out)
+            if row[4] == o.workspace:
+                make_tree(program, row, answers, fields, o.out, o.most)
+    if (o.folder / "layers.bin").exists():
+        make_layers(o.folder, o.out, o.workspace)
 
 
 if __name__ == "__main__":

@@ -173,16 +173,17 @@ static int size_of(uint32_t h, int octaves, int first, int grain)
 }
 
 /* The shape at `index` of the random ones: m of any size, n and k multiples of 64, 8 or 1, and
-   of 16 for types of 8 bits; smaller for batches. */
+   of 16 for types of 8 bits; smaller for batches.  A batch of 0 becomes 2 to 1023. */
 static void random_shape(struct shape *s, uint32_t seed, uint32_t index)
 {
     static const int grains[8] = { 64, 8, 8, 8, 64, 8, 8, 1 };
-    const int least = s->type->in.bytes == 1 ? 16 : 1, less = s->batch > 1 ? 2 : 0;
+    const int least = s->type->in.bytes == 1 ? 16 : 1, less = s->batch != 1 ? 2 : 0;
     const uint32_t h = mix(index + 0x9e3779b9u * seed);
     const int of_n = grains[h & 7], of_k = grains[h >> 3 & 7];
     s->m = size_of(mix(h + 1), 13 - less, 0, 1);
     s->n = size_of(mix(h + 2), 13 - less, 0, of_n > least ? of_n : least);
     s->k = size_of(mix(h + 3), 11 - less, 3, of_k > least ? of_k : least);
+    if (!s->batch) s->batch = size_of(mix(h + 4), 9, 1, 1);
 }
 
 /* Answers for `count` shapes that `make` sets from their index, by all processors. */

@@ -23,8 +23,11 @@
 #include <thread>
 #include <vector>
 
-/* PyTorch 2.11 gives cuBLAS and cuBLASLt 32 MiB on compute capability 9.0. */
-static const size_t WORKSPACE = (size_t)32 << 20;
+/* Bytes: PyTorch 2.11 gives cuBLAS 32 MiB on compute capability 9.0.  The environment
+   variable PLANS_WORKSPACE replaces it. */
+static const size_t WORKSPACE = getenv("PLANS_WORKSPACE")
+                                    ? (size_t)strtoull(getenv("PLANS_WORKSPACE"), NULL, 10)
+                                    : (size_t)32 << 20;
 static const size_t BUFFER = (size_t)1 << 30;
 
 /* An element: its sign in the highest bit, one of `binades` exponents from `exponent`. */

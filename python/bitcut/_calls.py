@@ -1356,18 +1356,20 @@ class Prediction(Result):
         return "\n".join(f"{x.outputs} outputs: {x.gemm}" for x in self.computations)
 
 
-def _call_of(library, chip, types, library_threads, fields):
+def _call_of(library, chip, types, library_threads, fields, call):
     options = fresh(PredictOptions)
     options.library, options.chip = text(library, "library"), text(chip, "chip")
     options.types = text(types, "types") if types is not None else None
     options.library_threads = integer(library_threads, "library_threads")
     options.fields = text(fields, "fields") if fields is not None else None
+    options.call = text(call, "call") if call is not None else None
     return options
 
 
 def predict(m: int, n: int, k: int, *, library: str, chip: str, types: Optional[str] = None,
             format: str = "f32", format_d: Optional[str] = None, layout: str = "NN",
-            library_threads: int = 1, fields: Optional[str] = None) -> Prediction:
+            library_threads: int = 1, fields: Optional[str] = None, call: Optional[str] = None,
+            bias: bool = False, count: int = 1) -> Prediction:
     """Predict how a library computes a GEMM, before it runs.
 
     Args:    m: rows of A and D
@@ -1382,16 +1384,24 @@ def predict(m: int, n: int, k: int, *, library: str, chip: str, types: Optional[
              library_threads: number of threads of the library
              fields: the algorithm that the library chooses, such as "id=66,stages=35,splits=9" of cuBLAS;
                  None: as the sizes determine it
+             call: a call of a program, such as "linear" of torch-2.11, as that list names it; None: the
+                 first of the library
+             bias: whether a bias for each column of D is added
+             count: number of GEMMs of a batch
     Returns: Prediction
-    Raises:  BadArgument: the library or the chip is unknown, or has no such types
+    Raises:  BadArgument: the library, the chip or the call is unknown, or has no such types
              Unsupported: the rules do not cover this call
 
     >>> bitcut.predict(64, 64, 1000, library="openblas-0.3.21", chip="skylakex").computations[0].gemm
     'fp32@fma/f32,slices=3,tile=448,balance-tail=16'
     """
-    options = _call_of(library, chip, types, library_threads, fields)
+    options = _call_of(library, chip, types, library_threads, fields, call)
     g, found = fresh_gemm(), fresh(_Prediction)
-    g.m, g.n, g.k = (integer(x, name, DIMENSION_MAX) for x, name in ((m, "m"), (n, "n"), (k, "k")))
+    g.m, g.n, g.k, g.count = (integer(x, name, DIMENSION_MAX) for x, name in (
+        (m, "m"), (n, "n"), (k, "k"), (count, "count")))
+    g.a.stride, g.b.stride, g.d.stride = g.m * g.k, g.k * g.n, g.m * g.n
+    if bias:
+        g.bias.at = ctypes.addressof(found)  # not read
     if layout not in ("NN", "NT", "TN", "TT"):
         raise BadArgument(f"layout: {layout!r} is none of NN, NT, TN and TT")
     g.a.layout, g.b.layout = (int(x == "T") for x in layout)
@@ -1403,8 +1413,8 @@ def predict(m: int, n: int, k: int, *, library: str, chip: str, types: Optional[
 
 
 def predict_gemm(a: Any, b: Any, *, library: str, chip: str, types: Optional[str] = None,
-                 library_threads: int = 1, fields: Optional[str] = None, threads: int = 0,
-                 **given) -> Any:
+                 library_threads: int = 1, fields: Optional[str] = None, call: Optional[str] = None,
+                 threads: int = 0, **given) -> Any:
     """Compute D as a library will compute it, bit for bit.
 
     Whether A and B are stored transposed follows from the arrays: ``b.T`` of an array by rows is.
@@ -1417,17 +1427,20 @@ def predict_gemm(a: Any, b: Any, *, library: str, chip: str, types: Optional[str
              library_threads: number of threads of the library
              fields: the algorithm that the library chooses, such as "id=66,stages=35,splits=9" of cuBLAS;
                  None: as the sizes determine it
+             call: a call of a program, such as "linear" of torch-2.11, as that list names it; None: the
+                 first of the library
              threads: number of threads; 0: one for each processor
-             given: c, alpha, beta, bias, formats and copy, as in gemm()
-    Returns: a new array (m, n)
-    Raises:  BadArgument: a shape does not fit, the library or the chip is unknown, or has no such types
+             given: c, alpha, beta, bias, scale_a, scale_b, formats and copy, as in gemm()
+    Returns: a new array (m, n), or (count, m, n)
+    Raises:  BadArgument: a shape does not fit; the library, the chip or the call is unknown, or has no
+                 such types
              Unsupported: the rules do not cover this call
 
     >>> float(bitcut.predict_gemm(a, b, library="openblas-0.3.21", chip="haswell")[0, 0]) > 0
     True
     """
     p = _problem(a, b, given, needs=(), how=(), writes=True)
-    options = _call_of(library, chip, types, library_threads, fields)
+    options = _call_of(library, chip, types, library_threads, fields, call)
     compute(lib.bitcut_predict_gemm, byref(p.struct), byref(options), _threads(threads),
             keep=(p, options), products=p.struct.m * p.struct.n * p.struct.k)
     return p.result

@@ -166,7 +166,7 @@ class Advice(Structure):
 
 class PredictOptions(Structure):
     _fields_ = [("size", c_size_t), ("library", c_char_p), ("chip", c_char_p), ("types", c_char_p),
-                ("library_threads", c_int), ("fields", c_char_p)]
+                ("library_threads", c_int), ("fields", c_char_p), ("call", c_char_p)]
 
 
 class Predicted(Structure):
