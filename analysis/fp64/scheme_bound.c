@@ -29,6 +29,15 @@ static double sum_of(const double *x, size_t k)
 
 /* --- slices ----------------------------------------------------------------------- */
 
+/* The largest rest of an element after a slice, in units of the slice.  Two's complement
+   leaves at most 128/256 + 1/256 of it, and the truncation after the last slice. */
+static double rest_of(const struct cut *cut, bool is_last)
+{
+    if (cut == &cut_truncated) return 1;
+    if (cut == &cut_carried) return is_last ? 1 : 0x81p-8;
+    return 0.5;
+}
+
 /* What the bound reads of a line: the sum of magnitudes of each slice, and the largest
    rest after each slice; rest[0] is the largest element. */
 struct line_sums {
@@ -47,8 +56,6 @@ static double unit_of(const struct slices *x, const struct cut *cut, int s, size
 static struct line_sums sums_of(const struct slices *x, const struct cut *cut,
                                 const double *from, size_t line)
 {
-    /* A rest of two's complement is the truncation, and at most 128/255 of a digit. */
-    const double part = cut == &cut_truncated || cut == &cut_carried ? 1 : 0.5;
     struct line_sums to = { .all = sum_of(from, x->k) };
     to.rest[0] = largest_of(from, x->k);
     to.unit = unit_of(x, cut, 0, line);
@@ -58,7 +65,7 @@ static struct line_sums sums_of(const struct slices *x, const struct cut *cut,
         double sum = 0;
         for (size_t p = 0; p < x->k; p++) sum += abs(digit[p]);
         to.slice[s] = sum * unit;
-        to.rest[s + 1] = fmin(part * unit, to.rest[s]);
+        to.rest[s + 1] = fmin(rest_of(cut, s + 1 == x->parts) * unit, to.rest[s]);
     }
     return to;
 }

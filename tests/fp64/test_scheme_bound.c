@@ -99,7 +99,7 @@ START_TEST(no_output_exceeds_its_bound)
         { "cublasdx", "h100", 1, 8, 0.02 },
         { "gemmul8", "h100", 2, 20, 0.1 },
         { "gemmul8-fast", "h100", 2, 20, 0.1 },
-        { "cublas-fixed", "h100", 1, 8, 0.05 },
+        { "cublas-fixed", "h100", 1, 8, 0.02 },
         { "slices-f16", "h100", 1, 9, 0.05 },
         { "slices-bf16", "mi300", 1, 9, 0.05 },
         { "slices-e4m3", "b200", 1, 15, 0.05 },
