@@ -127,7 +127,7 @@ static int write_way_field(struct run_options *o, const struct context *x)
     char line[CONFIGURATION_LINE_MAX];
     int parts, status = fp64_check(&o->fp64);
     if (o->fp64.scheme) {
-        status = fp64_check_options(x, taken_with_scheme);
+        status = fp64_check_options(x, taken_with_scheme, "--scheme");
         if (status == EXIT_GOOD)
             status = fp64_choose(&s.gemm, &parts, &o->fp64, o->setup.unit);
         if (status != EXIT_GOOD) return status;

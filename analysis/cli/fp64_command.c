@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/fp64_command.h"
 
-#include "analysis/fp64/fp64_answer.h"
+#include "analysis/fp64/scheme_search.h"
 #include "lib/base/clock.h"
 #include "lib/input/matrix_file.h"
 #include "lib/io/json_record.h"
@@ -33,7 +33,8 @@ int fp64_check(const struct fp64_options *o)
     return complain("--parts", "requires --scheme");
 }
 
-int fp64_check_options(const struct context *x, const char *const *taken)
+int fp64_check_options(const struct context *x, const char *const *taken,
+                       const char *with)
 {
     for (size_t i = 0; x->options[i].name; i++) {
         const char *const *name = taken;
@@ -41,7 +42,7 @@ int fp64_check_options(const struct context *x, const char *const *taken)
         if (!x->given[i] || *name) continue;
         struct fault f;
         fault_set(&f, BITCUT_BAD_ARGUMENT,
-                  "belongs to FP32 GEMMs; it cannot be combined with --scheme");
+                  "belongs to FP32 GEMMs; it cannot be combined with %s", with);
         char option[80];
         snprintf(option, sizeof option, "--%s", x->options[i].name);
         return fail(option, &f);
@@ -68,16 +69,21 @@ int fp64_choose(struct bitcut_gemm *g, int *parts, const struct fp64_options *o,
         return fail("--unit", &f);
     }
     if (o->parts != SETUP_UNSET) g->parts = o->parts;
-    if (g->parts < 0 && g->parts != BITCUT_UNSET)
+    if (o->parts != SETUP_UNSET && o->parts < 0)
         return complain("--parts", "must not be negative");
     return fp64_plan(parts, g, &f) == BITCUT_OK ? EXIT_GOOD : fail_about("--scheme", &f);
 }
 
+/* Of explain: the errors of D are those of the scheme fp64's GEMM. */
 static int choose(struct fp64_setup *s)
 {
+    static const struct fp64_options explained = { .scheme = "fp64",
+                                                   .parts = SETUP_UNSET };
     const struct setup_options *const o = s->r->setup;
+    const struct fp64_options *const own = s->r->fp64;
     struct bitcut_gemm *const g = &s->gemm;
-    const int status = fp64_choose(g, &s->parts, s->r->fp64, o->unit);
+    const int status =
+        fp64_choose(g, &s->parts, own ? own : &explained, own ? o->unit : "fma/f64");
     if (status != EXIT_GOOD) return status;
     g->alpha_f64 = o->alpha.f64;
     g->beta_f64 = o->beta.f32 != SETUP_BETA_UNSET ? o->beta.f64 : o->c ? 1 : 0;
@@ -210,7 +216,7 @@ static int make(struct fp64_setup *s, const struct context *x)
         "input-b", "pair",    "index",   "save-a",   "save-b",   "reference", "verbose",
         "json",    "threads", "seed",    "o",        NULL
     };
-    int status = fp64_check_options(x, taken);
+    int status = fp64_check_options(x, taken, s->r->fp64 ? "--scheme" : "a D in FP64");
     if (status == EXIT_GOOD) status = choose(s);
     if (status == EXIT_GOOD) status = make_operands(s, x);
     if (status == EXIT_GOOD && s->r->d) {
@@ -285,12 +291,77 @@ int fp64_gemm(struct context *x, const struct fp64_request *r)
     return status;
 }
 
+/* Find what computed D instead, of one GEMM. */
+static int find(struct scheme_match *to, const struct fp64_setup *s,
+                const struct context *x)
+{
+    const struct gemm_options options = context_options(x);
+    struct fault f;
+    if (scheme_search(to, &s->gemm, &options, &f) == BITCUT_OK) return EXIT_GOOD;
+    return fail("explain", &f);
+}
+
+static int explain_difference(struct fp64_answer *a, const struct fp64_setup *s,
+                              const struct context *x)
+{
+    struct scheme_match m;
+    if (s->is_batch) return EXIT_GOOD;
+    const int status = find(&m, s, x);
+    if (status != EXIT_GOOD || !scheme_match_is_whole(&m)) return status;
+    snprintf(a->explanation, sizeof a->explanation, "D has the bits of ");
+    scheme_match_name(a->explanation, sizeof a->explanation, &m);
+    return EXIT_GOOD;
+}
+
+bool fp64_is_result(const char *path, const struct matrix_options *files)
+{
+    struct matrix_request r = { .batch = true };
+    struct encoded_matrix m;
+    struct fault f;
+    if (!path || files->format_of[MATRIX_D] || files->shape_of[MATRIX_D] ||
+        matrix_file_read(&m, path, &r, &f) == BITCUT_OK) {
+        if (path && !files->format_of[MATRIX_D] && !files->shape_of[MATRIX_D])
+            encoded_clear(&m);
+        return false;
+    }
+    r.format = &formats[FORMAT_F64];
+    if (f.status != BITCUT_BAD_FILE || matrix_file_read(&m, path, &r, &f) != BITCUT_OK)
+        return false;
+    encoded_clear(&m);
+    return true;
+}
+
+int fp64_explain(struct context *x, const struct fp64_request *r)
+{
+    struct fp64_setup s = { .r = r };
+    struct scheme_explanation e = { .match = { .scheme = NULL } };
+    int status = make(&s, x);
+    if (status == EXIT_GOOD && s.is_batch)
+        status = complain("-d", "is a batch of FP64; give --index, one GEMM of it");
+    if (status == EXIT_GOOD) status = find(&e.match, &s, x);
+    if (status == EXIT_GOOD) {
+        e.errors = answer_of(&s, x);
+        e.errors.seeded = false;
+        status = judge(&e.errors, &s, "exact", x);
+    }
+    if (status == EXIT_GOOD) {
+        json_t *const row = json_object();
+        record_json(row, scheme_explain_fields, &e);
+        emit_answer(&x->emitter, row, scheme_explain_lines, &e);
+        status = scheme_match_is_whole(&e.match) ? EXIT_GOOD : EXIT_FOUND;
+    }
+    clear(&s);
+    return status;
+}
+
 int fp64_verify(struct context *x, const struct fp64_request *r)
 {
     struct fp64_setup s = { .r = r };
     struct fp64_answer a = { .scheme = NULL };
     struct bitcut_difference found = { .size = sizeof found };
     char why[BITCUT_TEXT_MAX];
+    if (!r->setup->a || !r->setup->b || !r->d)
+        return complain("verify", "requires -a, -b and -d with --scheme");
     int status = make(&s, x);
     if (status == EXIT_GOOD) {
         const enum bitcut_status called =
@@ -306,6 +377,7 @@ int fp64_verify(struct context *x, const struct fp64_request *r)
         a.difference = found;
         a.seeded = false;
         if (found.differ) status = judge(&a, &s, "exact", x);
+        if (found.differ && status == EXIT_GOOD) status = explain_difference(&a, &s, x);
     }
     if (status == EXIT_GOOD) {
         json_t *const row = json_object();

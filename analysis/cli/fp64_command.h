@@ -27,7 +27,7 @@ struct fp64_options {
 
 /* What the command adds. */
 struct fp64_request {
-    const struct fp64_options *fp64;
+    const struct fp64_options *fp64; /* NULL: of explain */
     const struct setup_options *setup;
     const struct operand_options *operands;  /* NULL: A and B are from files */
     const char *save_a, *save_b, *reference; /* of gemm                     */
@@ -42,11 +42,19 @@ int fp64_check(const struct fp64_options *o);
 int fp64_choose(struct bitcut_gemm *g, int *parts, const struct fp64_options *o,
                 const char *unit);
 
-/* Complain about the first given option that is not in `taken`, a list ended by NULL. */
-int fp64_check_options(const struct context *x, const char *const *taken);
+/* Complain about the first given option that is not in `taken`, a list ended by NULL, and
+   cannot be combined `with` another one. */
+int fp64_check_options(const struct context *x, const char *const *taken,
+                       const char *with);
 
 /* Run the command with a scheme.  Prints and returns an exit status. */
 int fp64_gemm(struct context *x, const struct fp64_request *r);
 int fp64_verify(struct context *x, const struct fp64_request *r);
+
+/* Whether the file of D has FP64 numbers that are not FP32 numbers. */
+bool fp64_is_result(const char *path, const struct matrix_options *files);
+
+/* Find the scheme that computed D, for explain.  Prints and returns an exit status. */
+int fp64_explain(struct context *x, const struct fp64_request *r);
 
 #endif

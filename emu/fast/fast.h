@@ -172,6 +172,8 @@ struct fast_kernel {
 };
 
 /* The functions for one level. */
+enum { FAST_INTEGER_ROWS = 2, FAST_INTEGER_COLUMNS = 4 };
+
 struct fast_kernels {
     int columns;
     /* Split `count` floats into parts at index `at` of part[0] and so on.  The other
@@ -196,6 +198,11 @@ struct fast_kernels {
     /* sum = sum + x, rounded to nearest, and x = +0; count is a multiple of `columns`. */
     void (*add_f32)(float *sum, float *x, size_t count);
     void (*add_f16)(float *sum, float *x, size_t count);
+    /* The sums of products of FAST_INTEGER_ROWS rows of A and FAST_INTEGER_COLUMNS
+       columns of B, integers of 16 bits, modulo 2^32: sum[row][column].  Lines have k
+       elements, one after the other. */
+    void (*integer_sums)(uint32_t sum[FAST_INTEGER_ROWS][FAST_INTEGER_COLUMNS],
+                         const int16_t *a, const int16_t *b, size_t k);
     /* FAST_PEAK independent multiplications of vectors of floats per round: the peak rate
        of the processor, with which rates are compared.  x[FAST_PEAK] is 1. */
     void (*peak)(float *x, size_t rounds);

@@ -103,50 +103,44 @@ void fast_integer_row(const struct job *job, size_t i, size_t j, size_t cols)
 
 /* --- products of matrices --------------------------------------------------------- */
 
-enum { COLUMNS_AT_ONCE = 4 };
-
-/* The sums of a row and of so many columns, modulo 2^32. */
-static void sum_columns(uint32_t sum[COLUMNS_AT_ONCE], const int16_t *restrict a,
-                        const int16_t *restrict b, size_t k)
+/* The sum of the products of two lines, modulo 2^32. */
+static double sum_of_lines(const int16_t *a, const int16_t *b, size_t k)
 {
-    const int16_t *restrict const c = b + k, *restrict const d = c + k,
-                                  *restrict const e = d + k;
-    uint32_t w = 0, x = 0, y = 0, z = 0;
-    for (size_t p = 0; p < k; p++) {
-        w += (uint32_t)((int32_t)a[p] * b[p]);
-        x += (uint32_t)((int32_t)a[p] * c[p]);
-        y += (uint32_t)((int32_t)a[p] * d[p]);
-        z += (uint32_t)((int32_t)a[p] * e[p]);
-    }
-    sum[0] = w, sum[1] = x, sum[2] = y, sum[3] = z;
+    uint32_t sum = 0;
+    for (size_t p = 0; p < k; p++) sum += (uint32_t)((int32_t)a[p] * b[p]);
+    return (double)(int32_t)sum;
 }
 
-static void products_of_row(double *to, const int16_t *a, const int16_t *b, size_t n,
-                            size_t k)
+/* A block of rows and columns; a smaller one at the edges. */
+static void products_of_block(double *to, size_t ldd, const struct fast_kernels *kernels,
+                              const int16_t *a, size_t rows, const int16_t *b,
+                              size_t cols, size_t k)
 {
-    uint32_t sum[COLUMNS_AT_ONCE];
-    size_t j = 0;
-    for (; j + COLUMNS_AT_ONCE <= n; j += COLUMNS_AT_ONCE) {
-        sum_columns(sum, a, b + j * k, k);
-        for (int p = 0; p < COLUMNS_AT_ONCE; p++)
-            to[j + (size_t)p] = (double)(int32_t)sum[p];
-    }
-    for (; j < n; j++) {
-        uint32_t one = 0;
-        for (size_t p = 0; p < k; p++) one += (uint32_t)((int32_t)a[p] * b[j * k + p]);
-        to[j] = (double)(int32_t)one;
-    }
+    uint32_t sum[FAST_INTEGER_ROWS][FAST_INTEGER_COLUMNS];
+    const bool whole =
+        rows == FAST_INTEGER_ROWS && cols == FAST_INTEGER_COLUMNS && kernels;
+    if (whole) kernels->integer_sums(sum, a, b, k);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            to[i * ldd + j] = whole ? (double)(int32_t)sum[i][j]
+                                    : sum_of_lines(a + i * k, b + j * k, k);
 }
 
 /* Columns of B that stay in the cache while rows of A pass. */
 enum { CACHED_COLUMNS = 32 };
 
-void fast_integer_products(double *to, const int16_t *a, size_t m, const int16_t *b,
-                           size_t n, size_t k, int threads)
+void fast_integer_products(double *to, const struct fast_kernels *kernels,
+                           const int16_t *a, size_t m, const int16_t *b, size_t n,
+                           size_t k, int threads, const struct progress *progress)
 {
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, n))
-    for (size_t j = 0; j < n; j += CACHED_COLUMNS)
-        for (size_t i = 0; i < m; i++)
-            products_of_row(to + i * n + j, a + i * k, b + j * k,
-                            smaller(CACHED_COLUMNS, n - j), k);
+#pragma omp parallel for schedule(dynamic)                                               \
+    num_threads(threads_for(threads, divide_up(n, CACHED_COLUMNS)))
+    for (size_t first = 0; first < n; first += CACHED_COLUMNS) {
+        const size_t end = smaller(first + CACHED_COLUMNS, n);
+        for (size_t i = 0; i < m && !progress_stopped(progress); i += FAST_INTEGER_ROWS)
+            for (size_t j = first; j < end; j += FAST_INTEGER_COLUMNS)
+                products_of_block(to + i * n + j, n, kernels, a + i * k,
+                                  smaller(FAST_INTEGER_ROWS, m - i), b + j * k,
+                                  smaller(FAST_INTEGER_COLUMNS, end - j), k);
+    }
 }

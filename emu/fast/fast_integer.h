@@ -20,9 +20,11 @@ int16_t *fast_integer_lines(const struct parts *w);
 bool fast_integer_sums(const struct bitcut_unit *u);
 
 /* The sums of products of m rows of A and n columns of B, k integers each, on such a
-   unit: exact modulo 2^32, at to[i n + j].  |a|, |b| <= 255. */
-void fast_integer_products(double *to, const int16_t *a, size_t m, const int16_t *b,
-                           size_t n, size_t k, int threads);
+   unit: exact modulo 2^32, at to[i n + j].  Without kernels, one output at a time.
+   `progress` may stop it. */
+void fast_integer_products(double *to, const struct fast_kernels *kernels,
+                           const int16_t *a, size_t m, const int16_t *b, size_t n,
+                           size_t k, int threads, const struct progress *progress);
 
 /* Compute outputs (i, j) to (i, j + cols - 1) of D. */
 void fast_integer_row(const struct job *job, size_t i, size_t j, size_t cols);

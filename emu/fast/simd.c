@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 #define HAVE_X86 1
@@ -37,6 +38,7 @@
 #define OF_INTS(x)   (doubles_avx512) _mm512_cvtepi32_pd((__m256i)(x))
 #define LONGER(x)    (longs_avx512) _mm512_cvtepi32_epi64((__m256i)(x))
 #define ANY_64(x)    (_mm512_test_epi64_mask((__m512i)(x), (__m512i)(x)) != 0)
+#define PAIRS(x, y)  (ints_avx512) _mm512_madd_epi16((__m512i)(x), (__m512i)(y))
 #define FUSED(x, y, z)                                                                   \
     (floats_avx512) _mm512_fmadd_ps((__m512)(x), (__m512)(y), (__m512)(z))
 #define FUSED_64(x, y, z)                                                                \
@@ -57,6 +59,7 @@
 #define OF_INTS(x)   (doubles_avx2) _mm256_cvtepi32_pd((__m128i)(x))
 #define LONGER(x)    (longs_avx2) _mm256_cvtepi32_epi64((__m128i)(x))
 #define ANY_64(x)    (!_mm256_testz_si256((__m256i)(x), (__m256i)(x)))
+#define PAIRS(x, y)  (ints_avx2) _mm256_madd_epi16((__m256i)(x), (__m256i)(y))
 #define FUSED(x, y, z)                                                                   \
     (floats_avx2) _mm256_fmadd_ps((__m256)(x), (__m256)(y), (__m256)(z))
 #define FUSED_64(x, y, z)                                                                \
@@ -128,6 +131,16 @@ static inline plain_floats plain_round_f16(plain_floats x)
     return (plain_floats)((nan & bits) | (~nan & d) | sign);
 }
 
+/* Sums of products fit 32 bits, except that of four -32768. */
+static inline plain_ints plain_pairs(plain_ints x, plain_ints y)
+{
+    typedef uint32_t wrapping __attribute__((vector_size(16)));
+    const plain_ints even = ((plain_ints)((wrapping)x << 16) >> 16) *
+                            ((plain_ints)((wrapping)y << 16) >> 16),
+                     odd = (x >> 16) * (y >> 16);
+    return (plain_ints)((wrapping)even + (wrapping)odd);
+}
+
 #define KERNEL(name) name##_plain
 #define TARGET
 #define BYTES             16
@@ -140,6 +153,7 @@ static inline plain_floats plain_round_f16(plain_floats x)
 #define OF_INTS(x)        __builtin_convertvector(x, doubles_plain)
 #define LONGER(x)         __builtin_convertvector(x, longs_plain)
 #define ANY_64(x)         plain_any((plain_ints)(x))
+#define PAIRS(x, y)       plain_pairs(x, y)
 #define FUSED_64(x, y, z) ((x) * (y) + (z))
 #include "emu/fast/fast_kernel.inc"
 

@@ -104,14 +104,15 @@ static int exponent_above(double x)
     return field_of(lifted) - 1077 + !is_power;
 }
 
-/* The digit of a multiple of its unit, 1 / inverse: as a conversion to s32 whose low 8
-   bits are stored.  Digits of f16 parts have more bits, and are small enough. */
-static int16_t digit_of(double x, double inverse)
+/* The digit of a multiple of its unit, 1 / inverse: the low 8 bits of the number that a
+   GPU's conversion to s32 gives, 0x80000000 for NaN.  Digits in range are that number. */
+static int16_t digit_of(double x, double inverse, int width)
 {
     const double digit = x * inverse;
-    if (isnan(digit)) return 0;
-    if (fabs(digit) <= INT16_MAX) return (int16_t)digit;
-    return digit > 0 ? -1 : 0;
+    if (fabs(digit) <= 1 << (width - 1)) return (int16_t)digit;
+    return (int8_t)(isnan(digit) || digit <= INT32_MIN ? INT32_MIN
+                    : digit >= INT32_MAX               ? INT32_MAX
+                                                       : (int32_t)digit);
 }
 
 /* Round every element to a multiple of 2^(52 - 53) of `shift`, and leave the rest. */
@@ -122,7 +123,7 @@ static void cut_slice(struct slices *to, size_t line, int slice, double shift,
     for (size_t p = 0; p < to->k; p++) {
         const double rounded = (rest[p] + shift) - shift;
         rest[p] -= rounded;
-        digit[p] = digit_of(rounded, inverse);
+        digit[p] = digit_of(rounded, inverse, to->width);
     }
 }
 
@@ -198,6 +199,65 @@ const struct cut cut_nearest = { .name = "nearest",
                                  .line = cut_line_nearest,
                                  .weight = weight_nearest,
                                  .add = add_nearest,
+                                 .end = end_unchanged };
+
+/* --- with carries ----------------------------------------------------------------- */
+
+enum { BYTE = 8 };
+
+/* For any k: overflow of s32 is the caller's. */
+static void byte_widths(int width[2], size_t k, int digit, int sum)
+{
+    (void)k, (void)digit, (void)sum;
+    width[0] = width[1] = BYTE;
+}
+
+/* Exponent of the power of two by which a line is multiplied, from the fields of its
+   largest element: a first fraction of six ones leaves no room for a carry. */
+static int shift_carried(double largest)
+{
+    enum { FIRST = 6 };
+    const uint64_t first = bits_of_double(largest) >> (FRACTION - FIRST) & 63;
+    if (largest == 0 || isinf(largest)) return 0;
+    return BYTE - 1 - (field_of(largest) - 1022 + (first == 63));
+}
+
+static void cut_line_carried(struct slices *to, size_t line, const double *x,
+                             double *spare)
+{
+    const int shift = shift_carried(largest_of(x, to->k)),
+              last = -shift - BYTE * (to->parts - 1);
+    (void)spare;
+    to->scale[line] = ldexp(1, -shift);
+    for (size_t p = 0; p < to->k; p++) {
+        int exponent;
+        const double fraction = frexp(isfinite(x[p]) ? x[p] : 0, &exponent);
+        const int64_t integer = (int64_t)ldexp(fraction, FRACTION + 1);
+        const int up = exponent - (FRACTION + 1) - last, zeros = larger_int(up, 0) / BYTE;
+        int64_t rest = up >= 0    ? integer * ((int64_t)1 << up % BYTE)
+                       : up > -64 ? integer / ((int64_t)1 << -up)
+                                  : 0;
+        for (int s = to->parts; s--;) {
+            const int8_t digit = s < to->parts - zeros ? (int8_t)(uint8_t)rest : 0;
+            slices_digits(to, s)[line * to->k + p] = digit;
+            if (s < to->parts - zeros) rest = (rest - digit) / 256;
+        }
+    }
+}
+
+static double weight_carried(int level, int width) { return ldexp(1, -width * level); }
+
+static double add_carried(const struct weighing *w)
+{
+    const double product = fp64_product(w->product, w->a * w->b * w->weight);
+    return fp64_fma(w->alpha, product, w->sum);
+}
+
+const struct cut cut_carried = { .name = "two's complement",
+                                 .widths = byte_widths,
+                                 .line = cut_line_carried,
+                                 .weight = weight_carried,
+                                 .add = add_carried,
                                  .end = end_unchanged };
 
 /* --- all lines -------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,24 @@ static double *gather(const struct bitcut_matrix *x, size_t rows, size_t cols,
     return to;
 }
 
-/* Write D = alpha x + beta c, for the x of the job. */
+double fp64_update(double alpha, double v, double beta, double c)
+{
+    const double t = fp64_product(alpha, v);
+    return beta == 0 ? t : fp64_fma(beta, c, t);
+}
+
+double fp64_update_adding(double alpha, double v, double beta, double c)
+{
+    const double d = fp64_update(alpha, v, beta, c);
+    return beta == 0 && fabs(alpha) != 1 ? d + 0.0 : d;
+}
+
+double fp64_update_fused(double alpha, double v, double beta, double c)
+{
+    return fp64_fma(alpha, v, fp64_product(beta, c));
+}
+
+/* Write D, for the A B of the job, unless the job has D. */
 static void finish(const struct bitcut_gemm *g, const struct fp64_job *job)
 {
     const struct view d = view_of(&g->d, 0, g->m, g->n, false);
@@ -112,8 +130,11 @@ static void finish(const struct bitcut_gemm *g, const struct fp64_job *job)
     for (size_t i = 0; i < job->m; i++)
         for (size_t j = 0; j < job->n; j++) {
             const size_t at = i * job->n + j;
-            const double t = fp64_product(job->alpha, job->d[at]);
-            view_set_f64(&d, i, j, job->c ? fp64_fma(job->beta, job->c[at], t) : t);
+            const double v = job->d[at], c = job->c ? job->c[at] : 0;
+            view_set_f64(&d, i, j,
+                         job->scheme->backward
+                             ? v
+                             : job->scheme->update(job->alpha, v, job->beta, c));
         }
     hostfp_leave(&saved);
 }
@@ -140,6 +161,8 @@ static enum bitcut_status run_one(const struct bitcut_gemm *g, int parts,
                                   .beta = g->beta_f64,
                                   .a = a,
                                   .b = b,
+                                  .a_apart = g->a.layout == BITCUT_COLUMN_MAJOR,
+                                  .b_apart = g->b.layout == BITCUT_ROW_MAJOR,
                                   .c = c,
                                   .d = d,
                                   .options = options };
@@ -155,16 +178,22 @@ static enum bitcut_status run_one(const struct bitcut_gemm *g, int parts,
     return status;
 }
 
+/* GEMMs with fewer products are computed by one thread. */
+enum { DIVIDED_MIN = 1 << 18 };
+
 enum bitcut_status fp64_gemm_run(const struct bitcut_gemm *g,
                                  const struct gemm_options *options, struct fault *f)
 {
+    const bool small = (double)g->m * (double)g->n * (double)g->k < DIVIDED_MIN;
+    struct gemm_options own = *options;
     int parts;
+    if (small) own.threads = 1;
     enum bitcut_status status = fp64_plan(&parts, g, f);
     if (status == BITCUT_OK) status = gemm_check_matrices(g, true, f);
     if (!g->m || !g->n) return status;
     for (size_t i = 0; i < g->count && status == BITCUT_OK; i++) {
         const struct bitcut_gemm one = gemm_nth(g, i);
-        status = run_one(&one, parts, options, f);
+        status = run_one(&one, parts, &own, f);
     }
     return status;
 }

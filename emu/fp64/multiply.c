@@ -3,6 +3,7 @@
 #include "emu/fp64/scheme.h"
 
 #include "emu/fast/fast_integer.h"
+#include "emu/fast/simd.h"
 #include "lib/number/bits.h"
 
 #include <math.h>
@@ -54,6 +55,10 @@ enum bitcut_status fp64_multiply(double *to, const struct fp64_job *job, const i
                                  const int16_t *b, struct fault *f)
 {
     if (!fast_integer_sums(job->unit)) return by_unit(to, job, a, b, f);
-    fast_integer_products(to, a, job->m, b, job->n, job->k, job->options->threads);
+    const struct simd_level *level = job->options->simd;
+    const enum bitcut_status status = level ? BITCUT_OK : simd_choose(&level, f);
+    if (status != BITCUT_OK) return status;
+    fast_integer_products(to, level->kernels, a, job->m, b, job->n, job->k,
+                          job->options->threads, job->options->progress);
     return progress_end(BITCUT_OK, job->options->progress, f);
 }

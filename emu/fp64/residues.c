@@ -9,6 +9,7 @@
    high numbers are exact. */
 #include "emu/fp64/scheme.h"
 
+#include "emu/fp64/moduli.h"
 #include "emu/mufu.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
@@ -19,212 +20,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODULI_MAX = 20 };
-
-static const int moduli[MODULI_MAX] = {
-    256, 255, 253, 251, 247, 241, 239, 233, 229, 227,
-    223, 217, 211, 199, 197, 193, 191, 181, 179, 173
-};
-
-/* log2(P - 1) / 2 - 0.5 as an FP32 number, rounded down, for 2 moduli and more.  The
-   first number of the library is larger than that. */
-enum { MODULI_MIN = 2 };
-static const float half_bits[MODULI_MAX - MODULI_MIN + 1] = {
-    0x1.dfd1ecp2f, 0x1.6fa336p3f, 0x1.ef2ea6p3f, 0x1.372d94p4f, 0x1.767b2ep4f,
-    0x1.b5b028p4f, 0x1.f49a02p4f, 0x1.19a858p5f, 0x1.38f6bcp5f, 0x1.582adap5f,
-    0x1.7736aep5f, 0x1.961916p5f, 0x1.b4a4fep5f, 0x1.d321f8p5f, 0x1.f180a6p5f,
-    0x1.07e7f8p6f, 0x1.16e7e2p6f, 0x1.25df9ap6f, 0x1.34be22p6f
-};
-
-/* The largest number of moduli for which w_i and P are single FP64 numbers, and for which
-   scaled elements are integers of 32 and of 64 bits. */
-enum { SINGLE_MAX = 6, INT32_MODULI_MAX = 7, INT64_MODULI_MAX = 15 };
-
-/* --- constants -------------------------------------------------------------------- */
-
-struct constants {
-    int count;
-    double high[MODULI_MAX], low[MODULI_MAX]; /* w_i                               */
-    double minus_high, minus_low;             /* -P                                */
-    double inverse;                           /* 1 / P                             */
-    double half_bits;                         /* as in the table                   */
-};
-
-/* Natural numbers of at most 192 bits, the lowest limb first. */
-enum { LIMBS = 6 };
-struct natural {
-    uint32_t limb[LIMBS];
-};
-
-static struct natural times(struct natural x, uint32_t factor)
-{
-    uint64_t carry = 0;
-    for (int i = 0; i < LIMBS; i++) {
-        carry += (uint64_t)x.limb[i] * factor;
-        x.limb[i] = (uint32_t)carry;
-        carry >>= 32;
-    }
-    return x;
-}
-
-/* The quotient, and the remainder in *rest. */
-static struct natural divided(uint32_t *rest, struct natural x, uint32_t by)
-{
-    uint64_t left = 0;
-    for (int i = LIMBS; i--;) {
-        left = left << 32 | x.limb[i];
-        x.limb[i] = (uint32_t)(left / by);
-        left %= by;
-    }
-    *rest = (uint32_t)left;
-    return x;
-}
-
-static int bit(const struct natural *x, int at)
-{
-    return x->limb[at / 32] >> at % 32 & 1;
-}
-
-static int bits_of(const struct natural *x)
-{
-    int bits = 32 * LIMBS;
-    while (bits && !bit(x, bits - 1)) bits--;
-    return bits;
-}
-
-static int compare(const struct natural *x, const struct natural *y)
-{
-    for (int i = LIMBS; i--;)
-        if (x->limb[i] != y->limb[i]) return x->limb[i] < y->limb[i] ? -1 : 1;
-    return 0;
-}
-
-/* x - y, for y <= x. */
-static struct natural less(struct natural x, const struct natural *y)
-{
-    int64_t borrow = 0;
-    for (int i = 0; i < LIMBS; i++) {
-        borrow += (int64_t)x.limb[i] - y->limb[i];
-        x.limb[i] = (uint32_t)borrow;
-        borrow >>= 32;
-    }
-    return x;
-}
-
-/* The bits of x from `position` on, and the others. */
-static struct natural top_of(struct natural x, int position)
-{
-    for (int i = 0; i < position; i++) x.limb[i / 32] &= ~((uint32_t)1 << i % 32);
-    return x;
-}
-
-/* x rounded to nearest even. */
-static double rounded(const struct natural *x)
-{
-    const int bits = bits_of(x), from = larger_int(0, bits - 64);
-    struct unrounded u = { 0, from, false, false };
-    for (int i = bits; i-- > from;)
-        u.significand = u.significand << 1 | (uint64_t)bit(x, i);
-    for (int i = 0; i < from; i++) u.sticky |= bit(x, i);
-    return double_of_bits(round_pack(&formats[FORMAT_F64], &roundings[ROUND_RN], u));
-}
-
-/* An FP64 integer below 2^192. */
-static struct natural natural_of(double x)
-{
-    struct natural to = { { 0 } };
-    int exponent;
-    const uint64_t significand = (uint64_t)ldexp(frexp(x, &exponent), 53);
-    for (int i = 0; i < 53; i++)
-        if (significand >> i & 1)
-            to.limb[(exponent - 53 + i) / 32] |= (uint32_t)1 << (exponent - 53 + i) % 32;
-    return to;
-}
-
-/* 1 / x rounded to nearest even, by long division: 64 bits of the quotient. */
-static double inverse_of(const struct natural *x)
-{
-    const int bits = bits_of(x);
-    struct natural rest = { { 0 } };
-    struct unrounded u = { 0, -bits - 63, false, false };
-    rest.limb[bits / 32] |= (uint32_t)1 << bits % 32;
-    for (int i = 0; i < 64; i++) {
-        const bool goes = compare(&rest, x) >= 0;
-        u.significand = u.significand << 1 | goes;
-        if (goes) rest = less(rest, x);
-        rest = times(rest, 2);
-    }
-    u.sticky = bits_of(&rest) > 0;
-    return double_of_bits(round_pack(&formats[FORMAT_F64], &roundings[ROUND_RN], u));
-}
-
-/* The number below p whose product with x is 1 modulo p. */
-static uint32_t inverse_modulo(uint32_t x, uint32_t p)
-{
-    uint32_t inverse = 1;
-    while (x * inverse % p != 1) inverse++;
-    return inverse;
-}
-
-/* Bits of the high numbers, so that sums of their products with residues are exact. */
-static int high_bits(int count)
-{
-    size_t sum = 0;
-    for (int i = 0; i < count; i++) sum += (size_t)moduli[i] / 2;
-    return 53 - ceil_log2(sum);
-}
-
-static void set_product(struct constants *c, const struct natural *product)
-{
-    const double high = rounded(product);
-    const struct natural below = natural_of(high);
-    const bool is_above = compare(&below, product) > 0;
-    const struct natural rest = is_above ? less(below, product) : less(*product, &below);
-    c->minus_high = -high;
-    c->minus_low = is_above ? rounded(&rest) : -rounded(&rest);
-    c->inverse = inverse_of(product);
-    c->half_bits = (double)half_bits[c->count - MODULI_MIN];
-}
-
-static void constants_make(struct constants *c, int count)
-{
-    struct natural product = { { 1 } };
-    uint32_t rest;
-    for (int i = 0; i < count; i++) product = times(product, (uint32_t)moduli[i]);
-    const int cut = bits_of(&product) - high_bits(count);
-    *c = (struct constants){ .count = count };
-    for (int i = 0; i < count; i++) {
-        const uint32_t p = (uint32_t)moduli[i];
-        const struct natural part = divided(&rest, product, p);
-        divided(&rest, part, p);
-        const struct natural w = times(part, inverse_modulo(rest, p)),
-                             high = count > SINGLE_MAX ? top_of(w, cut) : w,
-                             low = less(w, &high);
-        c->high[i] = rounded(&high);
-        c->low[i] = rounded(&low);
-    }
-    set_product(c, &product);
-}
+/* The largest number of moduli for which scaled elements are integers of 32 and of 64
+   bits. */
+enum { INT32_MODULI_MAX = 7, INT64_MODULI_MAX = 15 };
 
 /* --- scaled elements -------------------------------------------------------------- */
 
-/* (-1)^negative * significand * 2^exponent, exponent >= 0. */
+/* (-1)^negative * significand * 2^exponent. */
 struct scaled {
     uint64_t significand;
     int exponent;
     bool negative;
 };
 
-/* x times 2^shift, truncated to an integer. */
+/* x from its fields: infinities and NaN are numbers whose exponent is 1024. */
+static struct scaled fields_of(double x)
+{
+    const uint64_t bits = bits_of_double(x);
+    const int field = (int)(bits >> 52 & 0x7ff);
+    return (struct scaled){ bits << 12 >> 12 | (uint64_t)(field > 0) << 52,
+                            larger_int(field, 1) - 1023 - 52, bits >> 63 };
+}
+
+/* x times 2^shift, truncated to an integer: with an exponent >= 0. */
 static struct scaled scale(double x, int shift)
 {
-    const struct number n = format_decode(&formats[FORMAT_F64], bits_of_double(x));
-    struct scaled s = { n.significand, 0, n.negative };
-    const int exponent = n.exponent - 52 + shift;
-    if (n.kind != NUMBER_FINITE) s.significand = 0;
-    else if (exponent >= 0) s.exponent = exponent;
-    else s.significand = exponent > -64 ? s.significand >> -exponent : 0;
+    struct scaled s = fields_of(x);
+    s.exponent = s.significand ? s.exponent + shift : 0;
+    if (s.exponent >= 0) return s;
+    s.significand = s.exponent > -64 ? s.significand >> -s.exponent : 0;
+    s.exponent = 0;
     return s;
+}
+
+/* The same as FP64 number.  The fraction of a subnormal x is shifted by one bit too many:
+   its first bit changes the exponent.  The exponent of infinities and NaN overflows. */
+static struct scaled scale_in_f64(double x, int shift)
+{
+    const uint64_t bits = bits_of_double(x), fraction = bits << 12 >> 12;
+    if (bits << 1 >> 53 == 0x7ff && shift > 0) return (struct scaled){ 0, 0, false };
+    if (bits << 1 >> 53 || !fraction) return scale(x, shift);
+    const int top = highest_bit(fraction) - 51, field = top + shift;
+    if (field < 1023) return (struct scaled){ 0, 0, false };
+    const uint64_t mask = ~(uint64_t)0 << larger_int(1023 + 52 - field, 0),
+                   moved = (fraction << (2 - top) ^ (uint64_t)1 << 52) & mask;
+    return scale(double_of_bits((bits >> 63 << 63) | (uint64_t)field << 52 | moved), 0);
 }
 
 /* The same modulo 2^bits, as a library has it in an integer of two's complement. */
@@ -262,15 +102,22 @@ static int16_t residue_of(struct scaled s, int p)
 /* The residues of the lines of a matrix, and by which powers of two they were scaled. */
 struct residues {
     int16_t *digit; /* of element p of a line modulo p_i, at (i lines + line) k + p */
-    int *shift;
+    int *shift;     /* above INT16_MAX: all elements count as zero, and the low 16 bits
+                       are the shift                                                     */
 };
+
+/* The bits in which the library keeps a shift. */
+static int stored_shift(int64_t shift) { return -(int16_t)(uint16_t)(uint64_t)-shift; }
 
 static void residues_line(struct residues *to, const double *x, size_t line, size_t lines,
                           size_t k, int count)
 {
     for (size_t p = 0; p < k; p++) {
-        struct scaled s = scale(x[line * k + p], to->shift[line]);
-        if (count <= INT64_MODULI_MAX) s = wrap(s, count <= INT32_MODULI_MAX ? 32 : 64);
+        const double at = to->shift[line] > INT16_MAX ? 0 : x[line * k + p];
+        const struct scaled s =
+            count > INT64_MODULI_MAX
+                ? scale_in_f64(at, to->shift[line])
+                : wrap(scale(at, to->shift[line]), count <= INT32_MODULI_MAX ? 32 : 64);
         for (int i = 0; i < count; i++)
             to->digit[((size_t)i * lines + line) * k + p] = residue_of(s, moduli[i]);
     }
@@ -310,28 +157,47 @@ static int floor_to_int(double x)
     return isnan(x) ? 0 : x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : (int)x;
 }
 
-/* The bits in which the library keeps a shift. */
-static int stored_shift(int64_t shift) { return -(int16_t)(uint16_t)(uint64_t)-shift; }
-
 /* Accurate mode.  Upper bounds of elements have 6 bits; the largest sum of their products
-   in the row, or in the column, determines the shift. */
+   in the row, or in the column, determines the shift.  The bound of a subnormal x is too
+   large: a bit is set above its first bit.  Bounds are stored in 8 bits. */
 static int16_t bound_of(double x, int shift)
 {
-    const double scaled = ceil(ldexp(fabs(x), shift));
-    return (int16_t)(x == 0 ? 0 : scaled < 1 ? 1 : floor_to_int(scaled));
+    struct scaled s = fields_of(x);
+    if (!s.significand) return 0;
+    if (highest_bit(s.significand) < 52)
+        s.significand |= (uint64_t)2 << highest_bit(s.significand);
+    s.exponent += shift;
+    if (s.exponent >= 0)
+        return (int8_t)(s.exponent < 8 ? s.significand << s.exponent : 0);
+    if (s.exponent <= -64) return 1;
+    const uint64_t below = s.significand >> -s.exponent;
+    return (int8_t)(below + (below << -s.exponent != s.significand));
 }
 
-static void bounds_make(struct residues *to, const double *x, size_t lines, size_t k)
+/* Bounds of a line with an infinity, whose exponent is INT32_MAX in the library.
+   Exponents of elements overflow, except in lines whose elements are apart: there, the
+   library uses the 16 bits of the shift. */
+static int16_t bound_beside_infinity(double x, int stored, bool apart)
+{
+    if (!apart) return fabs(x) >= 0x1p47;
+    return bound_of(x, stored);
+}
+
+static void bounds_make(struct residues *to, const double *x, size_t lines, size_t k,
+                        bool apart)
 {
     for (size_t line = 0; line < lines; line++) {
-        const double *const at = x + line * k;
-        to->shift[line] = 5 - exponent_of(largest_of(at, k));
+        const double *const at = x + line * k, largest = largest_of(at, k);
+        const int shift = 5 - exponent_of(largest), stored = (int16_t)(uint16_t)shift;
+        to->shift[line] = stored;
         for (size_t p = 0; p < k; p++)
-            to->digit[line * k + p] = bound_of(at[p], to->shift[line]);
+            to->digit[line * k + p] = isinf(largest)
+                                          ? bound_beside_infinity(at[p], stored, apart)
+                                          : bound_of(at[p], shift);
     }
 }
 
-static int shift_accurate(const struct constants *c, double sum)
+static int shift_accurate(const struct moduli_constants *c, double sum)
 {
     const double log2 = log2_approx((double)(float)sum);
     return floor_to_int(floor_of_sum(-HALF * log2, c->half_bits));
@@ -339,20 +205,21 @@ static int shift_accurate(const struct constants *c, double sum)
 
 static enum bitcut_status shifts_accurate(struct residues *a, struct residues *b,
                                           const struct fp64_job *job,
-                                          const struct constants *c, struct fault *f)
+                                          const struct moduli_constants *c,
+                                          struct fault *f)
 {
-    bounds_make(a, job->a, job->m, job->k);
-    bounds_make(b, job->b, job->n, job->k);
+    bounds_make(a, job->a, job->m, job->k, job->a_apart);
+    bounds_make(b, job->b, job->n, job->k, job->b_apart);
     const enum bitcut_status status = fp64_multiply(job->d, job, a->digit, b->digit, f);
     if (status != BITCUT_OK) return status;
     for (size_t i = 0; i < job->m; i++) {
-        double most = INT32_MIN;
+        double most = 0;
         for (size_t j = 0; j < job->n; j++)
             most = larger_double(most, job->d[i * job->n + j]);
         a->shift[i] = stored_shift(a->shift[i] + (int64_t)shift_accurate(c, most));
     }
     for (size_t j = 0; j < job->n; j++) {
-        double most = INT32_MIN;
+        double most = 0;
         for (size_t i = 0; i < job->m; i++)
             most = larger_double(most, job->d[i * job->n + j]);
         b->shift[j] = stored_shift(b->shift[j] + (int64_t)shift_accurate(c, most));
@@ -389,17 +256,17 @@ static double float_up(double x)
 
 static double float_down(double x) { return -float_up(-x); }
 
-/* The sum of the squares of a line as blocks of 256 threads add it, each addition rounded
-   upward. */
-static double squares_of(const double *x, size_t k)
+/* The sum of the squares of a line as `threads` threads add it, a multiple of 32, each
+   addition rounded upward. */
+static double squares_of(const double *x, size_t k, size_t threads)
 {
-    enum { THREADS = 256, WARP = 32 };
-    double sum[THREADS] = { 0 }, warp[WARP] = { 0 };
+    enum { BLOCK = 256, WARP = 32 };
+    double sum[BLOCK] = { 0 }, warp[WARP] = { 0 };
     for (size_t p = 0; p < k; p++) {
-        double *const s = &sum[p % THREADS];
+        double *const s = &sum[p % threads];
         *s = fma_up(x[p], *s);
     }
-    for (int w = 0; w < THREADS / WARP; w++) {
+    for (size_t w = 0; w < threads / WARP; w++) {
         double *const s = sum + w * WARP;
         for (int i = WARP / 2; i; i /= 2)
             for (int lane = 0; lane < i; lane++) s[lane] = add_up(s[lane], s[lane + i]);
@@ -412,36 +279,40 @@ static double squares_of(const double *x, size_t k)
 }
 
 /* Fast mode.  The largest element is subtracted once more, although the norm contains it:
-   only lines whose largest element is near 1 have all bits. */
-static int shift_fast(const struct constants *c, const double *x, size_t k)
+   only lines whose largest element is near 1 have all bits.  Blocks have 256 threads for
+   a line whose elements are adjacent in memory, and 32 otherwise.  From 2^128 on, the
+   largest element is infinite, and the shift of the library is not defined. */
+static int shift_fast(const struct moduli_constants *c, const double *x, size_t k,
+                      bool apart)
 {
-    const double largest = largest_of(x, k), squares = squares_of(x, k);
+    const double largest = largest_of(x, k), squares = squares_of(x, k, apart ? 32 : 256);
     const int exponent = exponent_of(squares);
     const double log2 =
         float_up(log2_approx(float_up(ldexp(squares, -exponent))) + exponent);
     const double norm = larger_double(1, float_up(HALF * log2));
     const double bits = float_down(float_down(c->half_bits - 1.5) - norm);
     const float narrow = (float)largest;
-    return stored_shift((int64_t)floor_to_int(floor(bits)) -
-                        (narrow == 0 ? 0 : ilogbf(narrow)));
+    const int64_t shift =
+        (int64_t)floor_to_int(floor(bits)) - (narrow == 0 ? 0 : ilogbf(narrow));
+    return apart ? stored_shift(shift) : (int32_t)(uint32_t)(uint64_t)shift;
 }
 
 static enum bitcut_status shifts_fast(struct residues *a, struct residues *b,
                                       const struct fp64_job *job,
-                                      const struct constants *c, struct fault *f)
+                                      const struct moduli_constants *c, struct fault *f)
 {
     (void)f;
     for (size_t i = 0; i < job->m; i++)
-        a->shift[i] = shift_fast(c, job->a + i * job->k, job->k);
+        a->shift[i] = shift_fast(c, job->a + i * job->k, job->k, job->a_apart);
     for (size_t j = 0; j < job->n; j++)
-        b->shift[j] = shift_fast(c, job->b + j * job->k, job->k);
+        b->shift[j] = shift_fast(c, job->b + j * job->k, job->k, job->b_apart);
     return BITCUT_OK;
 }
 
 /* --- the product ------------------------------------------------------------------ */
 
 /* The product that has the residues `of`, in units of the scaled elements. */
-static double reconstruct(const struct constants *c, const int16_t of[MODULI_MAX])
+static double reconstruct(const struct moduli_constants *c, const int16_t of[MODULI_MAX])
 {
     double high = 0, low = 0;
     for (int i = 0; i < c->count; i++) {
@@ -450,7 +321,7 @@ static double reconstruct(const struct constants *c, const int16_t of[MODULI_MAX
     }
     const double quotient = rint(c->inverse * high),
                  rest = fma(c->minus_high, quotient, high);
-    if (c->count <= SINGLE_MAX) return rest;
+    if (c->count <= MODULI_SINGLE_MAX) return rest;
     return fma(c->minus_low, quotient, rest + low);
 }
 
@@ -493,17 +364,18 @@ static void clear(struct residues *r)
 /* How a mode scales the lines. */
 typedef enum bitcut_status shifts_function(struct residues *a, struct residues *b,
                                            const struct fp64_job *job,
-                                           const struct constants *c, struct fault *f);
+                                           const struct moduli_constants *c,
+                                           struct fault *f);
 
 static enum bitcut_status run_all(const struct fp64_job *job, struct residues *a,
                                   struct residues *b, int16_t *all,
                                   shifts_function *shifts, struct fault *f)
 {
-    struct constants c;
+    struct moduli_constants c;
     struct hostfp saved;
     const int team = threads_for(job->options->threads, job->m);
     hostfp_enter(&saved);
-    constants_make(&c, job->parts);
+    moduli_constants_make(&c, job->parts);
     enum bitcut_status status = shifts(a, b, job, &c, f);
     for (size_t i = 0; i < job->m && status == BITCUT_OK; i++)
         residues_line(a, job->a, i, job->m, job->k, job->parts);
@@ -520,8 +392,9 @@ static enum bitcut_status run_all(const struct fp64_job *job, struct residues *a
         for (size_t i = 0; i < job->m; i++)
             for (size_t j = 0; j < job->n; j++) {
                 const size_t at = i * job->n + j;
-                job->d[at] = ldexp(reconstruct(&c, all + at * MODULI_MAX),
-                                   -(a->shift[i] + b->shift[j]));
+                job->d[at] =
+                    ldexp(reconstruct(&c, all + at * MODULI_MAX),
+                          -(stored_shift(a->shift[i]) + stored_shift(b->shift[j])));
             }
         hostfp_leave(&mode);
     }
@@ -553,17 +426,19 @@ enum bitcut_status fp64_shifts(int *row, int *col, double *limit,
     const bool fast = job->scheme->run == fp64_run_residues_fast;
     struct residues a = { .shift = row }, b = { .shift = col };
     struct fp64_job own = *job;
-    struct constants c;
+    struct moduli_constants c;
     struct hostfp saved;
     a.digit = memory_allocate(job->m * job->k, sizeof *a.digit);
     b.digit = memory_allocate(job->n * job->k, sizeof *b.digit);
     own.d = memory_allocate(job->m * job->n, sizeof *own.d);
     enum bitcut_status status = BITCUT_NO_MEMORY;
     hostfp_enter(&saved);
-    constants_make(&c, job->parts);
+    moduli_constants_make(&c, job->parts);
     if (a.digit && b.digit && own.d)
         status = (fast ? shifts_fast : shifts_accurate)(&a, &b, &own, &c, f);
     else fault_set(f, status, "not enough memory for the scales of lines");
+    for (size_t i = 0; i < job->m; i++) row[i] = stored_shift(row[i]);
+    for (size_t j = 0; j < job->n; j++) col[j] = stored_shift(col[j]);
     *limit = -c.minus_high * (0.5 - 0x1p-30);
     hostfp_leave(&saved);
     free(a.digit);

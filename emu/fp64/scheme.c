@@ -14,6 +14,10 @@
     "RIKEN-RCCS/GEMMul8, commit 71296f9; Ozaki, Uchino and Imamura 2025, arXiv "         \
     "2504.08009"
 
+#define CUBLAS                                                                           \
+    "cuBLAS 13.1.0.3 with fixed-point emulation on an H200, as recorded; slices as in "  \
+    "NVIDIA/CUDALibrarySamples, commit 096947b, MathDx/cuBLASDx/16_dgemm_emulation"
+
 const struct bitcut_scheme schemes[] = {
     { .name = "fp64",
       .what =
@@ -22,6 +26,7 @@ const struct bitcut_scheme schemes[] = {
       .parts = 1,
       .least = 1,
       .most = 1,
+      .update = fp64_update,
       .run = fp64_run_chain,
       .source = "IEEE 754" },
     { .name = "ozimmu",
@@ -31,6 +36,7 @@ const struct bitcut_scheme schemes[] = {
       .least = 1,
       .most = CUT_PARTS_MAX,
       .cut = &cut_truncated,
+      .update = fp64_update,
       .run = fp64_run_slices,
       .source = OZIMMU },
     { .name = "ozimmu-ef",
@@ -41,6 +47,7 @@ const struct bitcut_scheme schemes[] = {
       .most = CUT_PARTS_MAX,
       .cut = &cut_truncated,
       .groups = true,
+      .update = fp64_update,
       .run = fp64_run_slices,
       .source = ACCELERATED ", src_errfree_sum" },
     { .name = "ozimmu-rn",
@@ -52,6 +59,7 @@ const struct bitcut_scheme schemes[] = {
       .least = 1,
       .most = CUT_PARTS_MAX,
       .cut = &cut_nearest_each,
+      .update = fp64_update,
       .run = fp64_run_slices,
       .source = ACCELERATED ", src_nearest_split" },
     { .name = "ozimmu-h",
@@ -62,8 +70,23 @@ const struct bitcut_scheme schemes[] = {
       .most = CUT_PARTS_MAX,
       .cut = &cut_nearest,
       .groups = true,
+      .update = fp64_update,
       .run = fp64_run_slices,
       .source = ACCELERATED ", src_nearest_split+errfree_sum" },
+    { .name = "cublasdx",
+      .what =
+          "two's complement slices of 8 bits; products of one weight are added in s32, "
+          "from the smallest weight on",
+      PART(S8),
+      .parts = 7,
+      .least = 1,
+      .most = 8,
+      .cut = &cut_carried,
+      .levels = true,
+      .backward = true,
+      .run = fp64_run_slices,
+      .source = "NVIDIA/CUDALibrarySamples, commit 096947b, MathDx/cuBLASDx/"
+                "16_dgemm_emulation, which is not what cuBLAS itself runs" },
     { .name = "gemmul8",
       .what = "residues modulo up to 20 integers, scaled by a first product (accurate "
               "mode); N parts are N moduli",
@@ -71,6 +94,7 @@ const struct bitcut_scheme schemes[] = {
       .parts = 15,
       .least = 2,
       .most = 20,
+      .update = fp64_update_adding,
       .run = fp64_run_residues,
       .source = GEMMUL8 ", GEMMul8/src, INT8, accurate mode" },
     { .name = "gemmul8-fast",
@@ -80,8 +104,23 @@ const struct bitcut_scheme schemes[] = {
       .parts = 15,
       .least = 2,
       .most = 20,
+      .update = fp64_update_adding,
       .run = fp64_run_residues_fast,
       .source = GEMMUL8 ", GEMMul8/src, INT8, fast mode" },
+    { .name = "cublas-fixed",
+      .what =
+          "bytes of integers of two's complement; all products of one weight are first "
+          "added in s32; N parts are 8 N - 1 bits",
+      PART(S8),
+      .parts = 7,
+      .least = 1,
+      .most = CUT_PARTS_MAX,
+      .cut = &cut_carried,
+      .levels = true,
+      .finite = true,
+      .update = fp64_update_fused,
+      .run = fp64_run_slices,
+      .source = CUBLAS },
     { .name = "slices-f16",
       .what =
           "as ozimmu-h with slices in f16, whose sums are FP32; every product is added "
@@ -91,6 +130,7 @@ const struct bitcut_scheme schemes[] = {
       .least = 1,
       .most = CUT_PARTS_MAX,
       .cut = &cut_nearest,
+      .update = fp64_update,
       .run = fp64_run_slices,
       .source =
           "this project's own, after Mukunoki, Ozaki, Ogita and Imamura 2020, which "
@@ -102,6 +142,7 @@ const struct bitcut_scheme schemes[] = {
       .least = 1,
       .most = CUT_PARTS_MAX,
       .cut = &cut_nearest,
+      .update = fp64_update,
       .run = fp64_run_slices,
       .source = "this project's own, as slices-f16" },
     { .name = "slices-e4m3",
@@ -111,6 +152,7 @@ const struct bitcut_scheme schemes[] = {
       .least = 1,
       .most = CUT_PARTS_MAX,
       .cut = &cut_nearest,
+      .update = fp64_update,
       .run = fp64_run_slices,
       .source = "this project's own, after Mukunoki 2025, which cuts each slice anew" },
     { .name = NULL },

@@ -21,6 +21,15 @@ struct bitcut_scheme {
     const struct cut *cut;  /* how elements are cut into slices; NULL: they are not     */
     bool groups; /* whether products of one weight are first added in s32, as many as fit
                   */
+    bool levels; /* whether all products of one weight are first added, modulo 2^32     */
+    bool backward; /* whether weights are added from the smallest one on, each of them
+                      multiplied by alpha: D = alpha sum + D, rounded once, where the
+                      first D is beta C, rounded                                        */
+    bool finite; /* whether a GEMM with an infinite or NaN element is computed as fp64  */
+
+    /* D for the complete sum v of an output, unless the scheme is `backward`.  c is +0 if
+       beta is +-0. */
+    double (*update)(double alpha, double v, double beta, double c);
     enum bitcut_status (*run)(const struct fp64_job *job, struct fault *f);
     const char *source;
 };
@@ -35,12 +44,15 @@ struct fp64_job {
     size_t m, n, k;
     double alpha, beta;
     const double *a, *b; /* the rows of A and the columns of B, k elements each */
+    bool a_apart,
+        b_apart;         /* whether elements of a line are apart in the caller's memory */
     const double *c;     /* m x n; NULL: not read                               */
     double *d;           /* m x n                                               */
     const struct gemm_options *options;
 };
 
-/* The functions of the rows.  They write A B to job->d. */
+/* The functions of the rows.  They write A B to job->d, or alpha A B + beta C if the
+   scheme is `backward`. */
 enum bitcut_status fp64_run_chain(const struct fp64_job *job, struct fault *f);
 enum bitcut_status fp64_run_slices(const struct fp64_job *job, struct fault *f);
 enum bitcut_status fp64_run_residues(const struct fp64_job *job, struct fault *f);
@@ -62,6 +74,14 @@ bool fp64_sums_are_exact(const struct fp64_job *job, const int width[2]);
    limit].  Products of gemmul8-fast may exceed it. */
 enum bitcut_status fp64_shifts(int *row, int *col, double *limit,
                                const struct fp64_job *job, struct fault *f);
+
+/* The functions `update` of the rows: fma(beta, c, rn(alpha v)), or rn(alpha v) if beta
+   is
+   +-0; the same, but fma(0, c, rn(alpha v)) if beta is +-0 and alpha is not 1 or -1; and
+   fma(alpha, v, rn(beta c)). */
+double fp64_update(double alpha, double v, double beta, double c);
+double fp64_update_adding(double alpha, double v, double beta, double c);
+double fp64_update_fused(double alpha, double v, double beta, double c);
 
 /* Multiply parts on the unit: m rows of A by n columns of B, k integers each, which the
    format of the parts represents.  `to` has the sums as the unit gives them.  Sums of
