@@ -33,7 +33,8 @@ int fp64_check(const struct fp64_options *o)
     return complain("--parts", "requires --scheme");
 }
 
-int fp64_check_options(const struct context *x, const char *const *taken, const char *with)
+int fp64_check_options(const struct context *x, const char *const *taken,
+                       const char *with)
 {
     for (size_t i = 0; x->options[i].name; i++) {
         const char *const *name = taken;
@@ -41,8 +42,7 @@ int fp64_check_options(const struct context *x, const char *const *taken, const 
         if (!x->given[i] || *name) continue;
         struct fault f;
         fault_set(&f, BITCUT_BAD_ARGUMENT,
-                  "belongs to FP32 GEMMs; it cannot be combined with %s",
-                  with);
+                  "belongs to FP32 GEMMs; it cannot be combined with %s", with);
         char option[80];
         snprintf(option, sizeof option, "--%s", x->options[i].name);
         return fail(option, &f);
@@ -74,13 +74,16 @@ int fp64_choose(struct bitcut_gemm *g, int *parts, const struct fp64_options *o,
     return fp64_plan(parts, g, &f) == BITCUT_OK ? EXIT_GOOD : fail_about("--scheme", &f);
 }
 
+/* Of explain: the errors of D are those of the scheme fp64's GEMM. */
 static int choose(struct fp64_setup *s)
 {
+    static const struct fp64_options explained = { .scheme = "fp64",
+                                                   .parts = SETUP_UNSET };
     const struct setup_options *const o = s->r->setup;
+    const struct fp64_options *const own = s->r->fp64;
     struct bitcut_gemm *const g = &s->gemm;
-    static const struct fp64_options plain = { "fp64", SETUP_UNSET }; /* of explain */
-    const int status = s->r->fp64 ? fp64_choose(g, &s->parts, s->r->fp64, o->unit)
-                                  : fp64_choose(g, &s->parts, &plain, "fma/f64");
+    const int status =
+        fp64_choose(g, &s->parts, own ? own : &explained, own ? o->unit : "fma/f64");
     if (status != EXIT_GOOD) return status;
     g->alpha_f64 = o->alpha.f64;
     g->beta_f64 = o->beta.f32 != SETUP_BETA_UNSET ? o->beta.f64 : o->c ? 1 : 0;

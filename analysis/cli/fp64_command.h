@@ -42,8 +42,8 @@ int fp64_check(const struct fp64_options *o);
 int fp64_choose(struct bitcut_gemm *g, int *parts, const struct fp64_options *o,
                 const char *unit);
 
-/* Complain about the first given option that is not in `taken`, a list ended by NULL; it
-   cannot be combined with `with`. */
+/* Complain about the first given option that is not in `taken`, a list ended by NULL, and
+   cannot be combined `with` another one. */
 int fp64_check_options(const struct context *x, const char *const *taken,
                        const char *with);
 
