@@ -236,6 +236,7 @@ const struct record_field fp64_gemm_fields[] = {
     OF(seconds, "seconds", "s", "time of the emulator"),
     OF(products_per_second, "products_per_second", "1/s", "products of parts per second"),
     { .name = "", .what = "", .unit = "", .kind = RECORD_GROUP, .of = judged64_fields, .when = was_judged },
+    RECORD_POINTER(struct fp64_answer, worst, worst_inputs_fields, "worst_inputs", "the search for the worst inputs; null: not asked for"),
     { 0 }
 }, fp64_verify_fields[] = {
     GEMM_FIELDS,
@@ -384,6 +385,19 @@ static void describe_match(char *text, size_t size, const void *answer)
              expected(a));
 }
 
+/* Sentences about the search for the worst inputs. */
+#define WORST_SENTENCE(name)                                                             \
+    static void name(char *text, size_t size, const void *answer)                        \
+    {                                                                                    \
+        const struct fp64_answer *const a = answer;                                      \
+        if (a->worst) worst_##name(text, size, a->worst);                                \
+    }
+WORST_SENTENCE(describe_search)
+WORST_SENTENCE(describe_loss)
+WORST_SENTENCE(describe_cause)
+WORST_SENTENCE(describe_ranges)
+WORST_SENTENCE(describe_edges)
+
 #define SCHEME_LINES                                                                     \
     { "scheme", describe_scheme, RECORD_ALWAYS, NULL },                                  \
         { "parts", describe_parts, RECORD_ALWAYS, NULL },                                \
@@ -398,7 +412,17 @@ static void describe_match(char *text, size_t size, const void *answer)
         "bound", describe_bound, RECORD_ALWAYS, NULL                                     \
     }
 
+#define WORST_LINES                                                                      \
+    { "worst inputs", describe_search, RECORD_ALWAYS, NULL },                            \
+        { "loss", describe_loss, RECORD_ALWAYS, NULL },                                  \
+        { "cause", describe_cause, RECORD_ALWAYS, NULL },                                \
+        { "loss by range", describe_ranges, RECORD_ALWAYS, NULL },                       \
+    {                                                                                    \
+        "ends of the range", describe_edges, RECORD_ALWAYS, NULL                         \
+    }
+
 const struct record_line fp64_gemm_lines[] = { SCHEME_LINES,
+                                               WORST_LINES,
                                                ERROR_LINES,
                                                { LABEL_VERDICT, describe_verdict,
                                                  RECORD_ALWAYS, NULL },

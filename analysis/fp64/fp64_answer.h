@@ -4,6 +4,7 @@
 #define BITCUT_ANALYSIS_FP64_FP64_ANSWER_H
 
 #include "analysis/accuracy/judge.h"
+#include "analysis/fp64/worst_inputs.h"
 #include "emu/fp64/fp64_gemm.h"
 #include "lib/base/record.h"
 
@@ -30,6 +31,8 @@ struct fp64_answer {
                               an output without a bound                     */
     double share;          /* largest part of its bound that an output takes */
     size_t bins[HISTOGRAM_BINS];
+
+    const struct worst_inputs *worst; /* the search that found A and B, or NULL */
 
     bool compared; /* whether D was compared with the emulator's */
     struct bitcut_difference difference;

@@ -63,6 +63,11 @@ bool fp64_sums_are_exact(const struct fp64_job *job, const int width[2]);
 enum bitcut_status fp64_shifts(int *row, int *col, double *limit,
                                const struct fp64_job *job, struct fault *f);
 
+/* Of a scheme by residues: modulus i, and the bits of the two's complement integers that
+   hold scaled elements for this number of moduli, 0 if none overflow. */
+int fp64_modulus(int i);
+int fp64_integer_bits(int parts);
+
 /* Multiply parts on the unit: m rows of A by n columns of B, k integers each, which the
    format of the parts represents.  `to` has the sums as the unit gives them.  Sums of
    integer units are exact modulo 2^32. */
