@@ -192,8 +192,7 @@ static void set_integer(mpfr_t to, double x, int shift)
 static void take_modulus(struct exact_sums64 *s, int parts, int shift)
 {
     mpfr_set_ui(s->y, 1, MPFR_RNDN);
-    for (int i = 0; i < parts; i++)
-        mpfr_mul_si(s->y, s->y, fp64_modulus(i), MPFR_RNDN);
+    for (int i = 0; i < parts; i++) mpfr_mul_si(s->y, s->y, fp64_modulus(i), MPFR_RNDN);
     mpfr_mul_2si(s->y, s->y, -shift, MPFR_RNDN);
     mpfr_sub(s->x, s->sum[SUM_RANGE], s->d, MPFR_RNDN);
     mpfr_div(s->x, s->x, s->y, MPFR_RNDN);
@@ -247,8 +246,7 @@ static void divide_chain(struct exact_sums64 *s, const struct fp64_job *one)
         mpfr_set_d(s->y, one->b[p], MPFR_RNDN);
         add_product(s, one->a[p], one->b[p]);
     }
-    for (int i = SUM_KEPT; i < SUMS; i++)
-        mpfr_set(s->sum[i], s->sum[SUM_AB], MPFR_RNDN);
+    for (int i = SUM_KEPT; i < SUMS; i++) mpfr_set(s->sum[i], s->sum[SUM_AB], MPFR_RNDN);
 }
 
 enum bitcut_status scheme_budget(struct scheme_budget *to, const struct fp64_job *job,

@@ -7,7 +7,8 @@
 
 /* The causes.  With A' and B' for the sums of all slices of the row and the column, or
    for their truncated integers:
-   - LOSS_A, LOSS_B: sum (A' - A) B and sum A' (B' - B), bits of elements that no part has.
+   - LOSS_A, LOSS_B: sum (A' - A) B and sum A' (B' - B), bits of elements that no part
+   has.
    - LOSS_LEFT_OUT: products of slices with i + j above S + 1, which no scheme computes.
    - LOSS_UNIT: sums of products of parts on the unit that are not exact.
    - LOSS_OVERFLOW: scaled elements that do not fit their integers, and products of

@@ -27,11 +27,6 @@ static bool has_cause(const void *x)
     return ((const struct worst_inputs *)x)->budget.known;
 }
 
-static double limit_of(const void *x)
-{
-    return ((const struct worst_inputs *)x)->of->range;
-}
-
 /* clang-format off */
 #define OF(place, key, unit, what) RECORD_INNER(struct worst_inputs, place, key, unit, what)
 
@@ -50,7 +45,7 @@ static const struct record_field cause_fields[] = {
 const struct record_field worst_inputs_fields[] = {
     OF(from_a, "from_a", "", "family of A where the search began"),
     OF(from_b, "from_b", "", "family of B where it began"),
-    RECORD_NUMBER_OF(limit_of, "range_limit", "", "binades that exponents of a row and of a column may span"),
+    OF(range, "range_limit", "", "binades that exponents of a row and of a column may span"),
     OF(starts, "starts", "", "pairs of families that were tried"),
     OF(tried, "changes", "", "changes of their matrices that were tried"),
     OF(improved, "improved", "", "changes that increased the loss"),
@@ -82,8 +77,8 @@ void worst_describe_search(char *text, size_t size, const void *answer)
              "began with A of %s, B of %s, the largest loss of %d pairs of families (%s "
              "u); %d changes tried, %d increased it; exponents of a row or column span "
              "at most %d binades%s",
-             x->from_a, x->from_b, x->starts, number_said(loss, x->start_loss, 3), x->tried,
-             x->improved, x->of->range,
+             x->from_a, x->from_b, x->starts, number_said(loss, x->start_loss, 3),
+             x->tried, x->improved, x->range,
              x->interrupted ? "; stopped, the best inputs so far" : "");
 }
 
@@ -119,10 +114,10 @@ static void explain_b(char *text, size_t size, const struct worst_inputs *x)
 static void explain_left_out(char *text, size_t size, const struct worst_inputs *x)
 {
     text_add(text, size,
-             "the scheme computes %d products of slices and leaves out those of lower "
-             "weight; here they are large, because small elements of A (%d binades) "
-             "meet those of B (%d binades)",
-             x->of->parts * (x->of->parts + 1) / 2, x->range_a, x->range_b);
+             "small elements of the row (%d binades) and of the column (%d binades) have "
+             "their bits in low slices, and of the products of slices the scheme "
+             "computes the %d of largest weight",
+             x->range_a, x->range_b, x->of->parts * (x->of->parts + 1) / 2);
 }
 
 static void explain_unit(char *text, size_t size, const struct worst_inputs *x)
@@ -144,14 +139,15 @@ static void explain_additions(char *text, size_t size, const struct worst_inputs
              x->of->scheme->cut ? "FP64 additions of the products of parts round"
              : x->of->scheme->part == &formats[FORMAT_F64]
                  ? "each FP64 multiply-add rounds"
-                 : "the FP64 operations that reconstruct a number from its residues round");
+                 : "reconstruction rounds relative to the product of the moduli, and the "
+                   "integers are far below it");
 }
 
 /* By enum scheme_loss. */
 static void (*const explain_cause[SCHEME_LOSSES])(char *text, size_t size,
                                                   const struct worst_inputs *x) = {
-    explain_a, explain_b, explain_left_out, explain_unit, explain_overflow,
-    explain_additions
+    explain_a,    explain_b,        explain_left_out,
+    explain_unit, explain_overflow, explain_additions
 };
 
 static int largest_cause(const struct worst_inputs *x)
@@ -198,8 +194,8 @@ void worst_describe_edges(char *text, size_t size, const void *answer)
     for (int i = 0; i < EDGE_CASES; i++) {
         const struct edge_result *const e = &x->edges[i];
         if (e->correct) continue;
-        text_add(text, size, "%s%s (D = %.3g, exact %.3g)", wrong++ ? ", " : "wrong: ",
-                 e->what, e->d, e->exact);
+        text_add(text, size, "%s%s (D = %.3g, exact %.3g)",
+                 wrong++ ? ", " : "wrong: ", e->what, e->d, e->exact);
     }
     if (!wrong) text_add(text, size, "all %d are correct", (int)EDGE_CASES);
 }

@@ -18,7 +18,8 @@ struct change {
 
 static double with_fraction(double x, uint64_t bits)
 {
-    return x == 0 ? x : double_of_bits((bits_of_double(x) & ~fraction) | (bits & fraction));
+    return x == 0 ? x
+                  : double_of_bits((bits_of_double(x) & ~fraction) | (bits & fraction));
 }
 
 static double scale_a(double x, bool of_b, const struct change *c)

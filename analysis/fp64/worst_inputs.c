@@ -183,8 +183,7 @@ static enum bitcut_status draw(struct search *s, struct worst_lines *to, const c
         status =
             input_fill_f64(s->drawn, to->k, to->n, &of_b, INPUT_B, s->of->seed, 1, f);
     for (size_t j = 0; j < to->n && status == BITCUT_OK; j++)
-        for (size_t p = 0; p < to->k; p++)
-            to->b[j * to->k + p] = s->drawn[p * to->n + j];
+        for (size_t p = 0; p < to->k; p++) to->b[j * to->k + p] = s->drawn[p * to->n + j];
     return status;
 }
 
@@ -334,8 +333,10 @@ static enum bitcut_status repeat(struct worst_inputs *to, const struct search *s
     const struct worst_problem *const p = s->of;
     const struct worst_lines *const x = &s->best;
     size_t of_a, of_b;
-    to->a = size_multiply(&of_a, p->m, p->k) ? memory_allocate(of_a, sizeof *to->a) : NULL;
-    to->b = size_multiply(&of_b, p->k, p->n) ? memory_allocate(of_b, sizeof *to->b) : NULL;
+    to->a =
+        size_multiply(&of_a, p->m, p->k) ? memory_allocate(of_a, sizeof *to->a) : NULL;
+    to->b =
+        size_multiply(&of_b, p->k, p->n) ? memory_allocate(of_b, sizeof *to->b) : NULL;
     if (!to->a || !to->b) {
         worst_inputs_clear(to);
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for A and B");
@@ -349,13 +350,12 @@ static enum bitcut_status repeat(struct worst_inputs *to, const struct search *s
 }
 
 enum bitcut_status worst_inputs_find(struct worst_inputs *to,
-                                     const struct worst_problem *problem,
-                                     struct fault *f)
+                                     const struct worst_problem *problem, struct fault *f)
 {
     struct search s = { .of = problem,
                         .options = { .threads = problem->threads },
                         .found = { .loss = -1 } };
-    struct worst_inputs new = { .of = problem };
+    struct worst_inputs new = { .of = problem, .range = problem->range };
     double loss[STARTS];
     enum bitcut_status status = BITCUT_OK;
     if (!allocate(&s, problem))

@@ -32,18 +32,19 @@ struct worst_range {
 struct worst_inputs {
     const struct worst_problem *of;
     char from_a[WORST_NAME_MAX], from_b[WORST_NAME_MAX]; /* families of the start */
+    int range;                                           /* as in the problem */
     int starts, tried, improved; /* pairs of families; changes, and those that increased
                                     the loss                                      */
     bool interrupted;            /* whether the progress asked to stop: best so far  */
 
     /* The output with the largest loss, in units of u |A||B|, u = 2^-53. */
     size_t row, col;
-    double d, exact;   /* exact: rounded once                             */
-    double loss;       /* |D - E|                                         */
-    double start_loss; /* of the families' matrices                       */
-    double dgemm;      /* largest of FP64 multiply-adds on the same data  */
-    double bound;      /* of the output by the scheme (analysis/fp64/scheme_bound.h);
-                          infinite: none                                  */
+    double d, exact;      /* exact: rounded once                             */
+    double loss;          /* |D - E|                                         */
+    double start_loss;    /* of the families' matrices                       */
+    double dgemm;         /* largest of FP64 multiply-adds on the same data  */
+    double bound;         /* of the output by the scheme (analysis/fp64/scheme_bound.h);
+                             infinite: none                                  */
     int range_a, range_b; /* binades that exponents of its row and column span */
     struct scheme_budget budget;
     double cause[SCHEME_LOSSES]; /* its parts, in units of u |A||B| */
