@@ -13,9 +13,7 @@
 
 /* --- measuring -------------------------------------------------------------------- */
 
-/* The number of products of parts: those of slices, or one for each modulus and the first
-   product of the accurate mode. */
-static int products_of(const struct bitcut_scheme *s, int parts)
+int fp64_products(const struct bitcut_scheme *s, int parts)
 {
     if (s->cut) return parts * (parts + 1) / 2;
     return parts + (s->run == fp64_run_residues);
@@ -26,7 +24,7 @@ struct fp64_answer fp64_answer_of(const struct bitcut_gemm *g, int parts)
     return (struct fp64_answer){ .scheme = g->scheme,
                                  .unit = g->unit,
                                  .parts = parts,
-                                 .products = products_of(g->scheme, parts),
+                                 .products = fp64_products(g->scheme, parts),
                                  .m = g->m,
                                  .n = g->n,
                                  .k = g->k,

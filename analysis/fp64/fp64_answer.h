@@ -38,6 +38,10 @@ struct fp64_answer {
     struct bitcut_difference difference;
 };
 
+/* The number of products of parts: those of slices, or one for each modulus and the first
+   product of the accurate mode. */
+int fp64_products(const struct bitcut_scheme *s, int parts);
+
 /* The answer about a GEMM with a scheme, whose parts are those of fp64_plan(). */
 struct fp64_answer fp64_answer_of(const struct bitcut_gemm *g, int parts);
 
