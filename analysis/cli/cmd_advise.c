@@ -310,14 +310,14 @@ static int run_fp64(struct context *x)
     const struct advise_options *const o = x->own;
     if (o->a.count > 1 || o->b.count > 1)
         return complain("-a", "and -b must be given once with --fp64");
-    return fp64_advise(
-        x, &(struct fp64_advise){
-               .a = o->a.count ? o->a.text[0] : NULL,
-               .b = o->b.count ? o->b.text[0] : NULL,
-               .metric = o->metric,
-               .want = o->want == WANT_UNSET ? NAN : value_of_float(o->want),
-               .units = &o->units,
-               .files = &o->setup.files });
+    return fp64_advise(x, &(struct fp64_advise){ .a = o->a.count ? o->a.text[0] : NULL,
+                                                 .b = o->b.count ? o->b.text[0] : NULL,
+                                                 .metric = o->metric,
+                                                 .want = o->want == WANT_UNSET
+                                                             ? NAN
+                                                             : value_of_float(o->want),
+                                                 .units = &o->units,
+                                                 .files = &o->setup.files });
 }
 
 static int run(struct context *x)

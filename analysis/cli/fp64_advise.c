@@ -31,10 +31,10 @@ static void clear(struct work *w)
 /* Complain about the first given option that does not apply. */
 static int check_options(const struct context *x)
 {
-    static const char *const taken[] = {
-        "fp64",    "a",       "b",       "want",    "metric", "unit", "format", "format-a",
-        "format-b", "shape-a", "shape-b", "verbose", "json",   "seed", "threads", NULL
-    };
+    static const char *const taken[] = { "fp64",     "a",       "b",       "want",
+                                         "metric",   "unit",    "format",  "format-a",
+                                         "format-b", "shape-a", "shape-b", "verbose",
+                                         "json",     "seed",    "threads", NULL };
     for (size_t i = 0; x->options[i].name; i++) {
         const char *const *name = taken;
         while (*name && strcmp(*name, x->options[i].name)) name++;
@@ -61,7 +61,8 @@ static int gather(double **to, const struct encoded_matrix *m, bool transposed,
     struct fault f;
     size_t count;
     if (!lines || !length) return complain(option, "must have rows and columns");
-    *to = size_multiply(&count, lines, length) ? memory_allocate(count, sizeof **to) : NULL;
+    *to =
+        size_multiply(&count, lines, length) ? memory_allocate(count, sizeof **to) : NULL;
     if (!*to) {
         fault_set(&f, BITCUT_NO_MEMORY, "not enough memory for the matrix");
         return fail(option, &f);
@@ -69,7 +70,8 @@ static int gather(double **to, const struct encoded_matrix *m, bool transposed,
     for (size_t i = 0; i < lines; i++)
         for (size_t p = 0; p < length; p++) {
             const double value = view_f64(&v, i, p);
-            if (!isfinite(value)) return complain(option, "has elements that are not finite");
+            if (!isfinite(value))
+                return complain(option, "has elements that are not finite");
             (*to)[i * length + p] = value;
         }
     return EXIT_GOOD;
@@ -104,7 +106,7 @@ static int read_both(struct work *w, const struct fp64_advise *o)
     p->k = w->a.cols;
     p->n = o->b ? w->b.cols : w->a.rows;
     p->input_a = o->a;
-    p->input_b = o->b ? o->b : "A transposed";
+    p->input_b = o->b;
     return status;
 }
 

@@ -9,7 +9,7 @@
 
 /* What `advise --fp64` reads of the command's options. */
 struct fp64_advise {
-    const char *a, *b;    /* files; b is NULL: A transposed */
+    const char *a, *b; /* files; b is NULL: A transposed */
     const char *metric;
     double want; /* NaN: not given */
     const struct option_texts *units;

@@ -109,7 +109,8 @@ static enum bitcut_status draw(struct sample *s, const struct scheme_problem *p,
                                const size_t *rows, const size_t *cols, bool second,
                                struct fault *f)
 {
-    const struct gemm_options options = { .threads = p->threads, .progress = p->progress };
+    const struct gemm_options options = { .threads = p->threads,
+                                          .progress = p->progress };
     *s = (struct sample){ .m = smaller(SCHEME_SAMPLE, p->m),
                           .n = smaller(SCHEME_SAMPLE, p->n),
                           .k = p->k };
@@ -162,7 +163,8 @@ static enum bitcut_status measure(double *error, struct sample *s,
                                   const struct scheme_trial *t,
                                   const struct scheme_problem *p, struct fault *f)
 {
-    const struct gemm_options options = { .threads = p->threads, .progress = p->progress };
+    const struct gemm_options options = { .threads = p->threads,
+                                          .progress = p->progress };
     const struct fp64_job job = job_of(s, t, &options);
     const enum bitcut_status status =
         progress_end(job.scheme->run(&job, f), p->progress, f);
@@ -205,7 +207,8 @@ static enum bitcut_status find_bound(double *bound, struct sample *s,
 static enum bitcut_status measure_f32(double *error, struct sample *s,
                                       const struct scheme_problem *p, struct fault *f)
 {
-    const struct gemm_options options = { .threads = p->threads, .progress = p->progress };
+    const struct gemm_options options = { .threads = p->threads,
+                                          .progress = p->progress };
     struct bitcut_gemm g =
         gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", &formats[FORMAT_F32]));
     uint32_t d[OUTPUTS];
@@ -346,12 +349,13 @@ enum bitcut_status scheme_advice_find(struct scheme_advice *to,
     const struct lines of_a = { p->a, p->m, p->k, p->k, 1 },
                        of_b = { p->b, p->n, p->k, 1, p->n };
     struct work *const w = calloc(1, sizeof *w);
-    size_t *const rows = order_of(&of_a, p->seed, STREAM_ROWS),
-                  *const cols = order_of(&of_b, p->seed, STREAM_COLUMNS);
+    size_t *const rows = order_of(&of_a, p->seed, STREAM_ROWS), *const cols = order_of(
+                                                                    &of_b, p->seed,
+                                                                    STREAM_COLUMNS);
     enum bitcut_status status = BITCUT_OK;
     if (!w || !rows || !cols)
         status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
-    *to = (struct scheme_advice){ .of = p };
+    *to = (struct scheme_advice){ .of = p, .m = p->m, .n = p->n, .k = p->k };
     for (int i = 0; i < 2 && status == BITCUT_OK; i++)
         status = draw(&w->sample[i], p, rows, cols, i, f);
     if (status == BITCUT_OK) {

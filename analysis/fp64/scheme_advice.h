@@ -15,15 +15,15 @@ struct scheme_problem {
     const double *a, *b; /* m x k and k x n, row-major; finite */
     size_t m, n, k;      /* at least 1 each                    */
     int metric;          /* METRIC_RELRES or METRIC_BACKWARD_MAX */
-    double want;         /* required error in that metric, in u if it is backward_max; NaN:
-                            the error of FP64 multiply-adds on the same sample, or u = 2^-53
-                            if they have less                                         */
+    double want; /* required error in that metric, in u if it is backward_max; NaN:
+                    the error of FP64 multiply-adds on the same sample, or u = 2^-53
+                    if they have less                                         */
     const char *const *target; /* chips or units */
     size_t targets;            /* at most SCHEME_TARGETS_MAX */
     uint64_t seed;
     int threads;
     const struct progress *progress;
-    const char *input_a, *input_b; /* files */
+    const char *input_a, *input_b; /* files; input_b is NULL: B is A transposed */
 };
 
 /* One scheme on one target, with the fewest parts that reach the wanted error, or the
@@ -43,6 +43,7 @@ struct scheme_trial {
 
 struct scheme_advice {
     const struct scheme_problem *of;
+    size_t m, n, k; /* as in the problem */
     size_t outputs, checks;
     bool all;          /* the first sample is all of D */
     double want[2];    /* required errors on the samples                                */

@@ -20,10 +20,6 @@ static bool is_open(const void *x)
     return isnan(((const struct scheme_advice *)x)->of->want);
 }
 
-static double rows_of(const void *x) { return (double)((const struct scheme_advice *)x)->of->m; }
-static double cols_of(const void *x) { return (double)((const struct scheme_advice *)x)->of->n; }
-static double inner_of(const void *x) { return (double)((const struct scheme_advice *)x)->of->k; }
-
 static const void *each_trial(const void *answer, size_t i, void *room)
 {
     const struct scheme_advice *const x = answer;
@@ -50,9 +46,9 @@ static const struct record_field trial_fields[] = {
 };
 
 const struct record_field scheme_advice_fields[] = {
-    RECORD_NUMBER_OF(rows_of, "m", "", "rows of A and D"),
-    RECORD_NUMBER_OF(cols_of, "n", "", "columns of B and D"),
-    RECORD_NUMBER_OF(inner_of, "k", "", "columns of A"),
+    OF(m, "m", "", "rows of A and D"),
+    OF(n, "n", "", "columns of B and D"),
+    OF(k, "k", "", "columns of A"),
     RECORD_TEXT_OF(metric_field, "metric", "the metric of errors; backward_max in u = 2^-53"),
     OF(want[0], "want", "", "the wanted error, on the first sample"),
     RECORD_FUNCTION(is_open, "as_dgemm", "whether it is the error of FP64 multiply-adds on each sample, as none was given"),
@@ -74,7 +70,7 @@ static void describe_matrices(char *text, size_t size, const void *answer)
 {
     const struct scheme_advice *const x = answer;
     text_add(text, size, "%s, %zu x %zu, and %s, %zu x %zu, in FP64", x->of->input_a,
-             x->of->m, x->of->k, x->of->input_b, x->of->k, x->of->n);
+             x->m, x->k, x->of->input_b ? x->of->input_b : "A transposed", x->k, x->n);
 }
 
 static const char *in_u(const struct scheme_advice *x)
@@ -90,8 +86,7 @@ static void describe_want(char *text, size_t size, const void *answer)
              number_said(want, x->want[0], 2), in_u(x),
              is_open(x) ? ", the error of FP64 multiply-adds" : "");
     if (x->all) text_add(text, size, "all %zu outputs were computed", x->outputs);
-    else
-        text_add(text, size, "samples of %zu and %zu outputs", x->outputs, x->checks);
+    else text_add(text, size, "samples of %zu and %zu outputs", x->outputs, x->checks);
 }
 
 static void describe_verdict(char *text, size_t size, const void *answer)
@@ -109,8 +104,10 @@ static void describe_verdict(char *text, size_t size, const void *answer)
                  t->parts, t->scheme->cut ? "slices" : "moduli", t->target, t->products,
                  t->scheme->part->name);
     else
-        text_add(text, size, "no scheme reaches %s %s%s with a bound: use FP64 units",
-                 metric_name(x), number_said(want, x->want[0], 2), in_u(x));
+        text_add(text, size,
+                 "no scheme reaches %s %s%s with a bound; FP64 multiply-adds %s",
+                 metric_name(x), number_said(want, x->want[0], 2), in_u(x),
+                 x->dgemm[0] <= x->want[0] ? "do" : "do not either");
 }
 
 static void describe_range(char *text, size_t size, const void *answer)
@@ -118,17 +115,22 @@ static void describe_range(char *text, size_t size, const void *answer)
     const struct scheme_advice *const x = answer;
     const struct scheme_trial *const t = x->choice;
     char error[NUMBER_SAID_MAX], checked[NUMBER_SAID_MAX], dgemm[NUMBER_SAID_MAX];
-    if (t)
-        text_add(text, size, "%s: %s %s%s, %s on the second sample; FP64 multiply-adds: %s",
-                 t->scheme->name, metric_name(x), number_said(error, t->error, 2), in_u(x),
-                 number_said(checked, t->checked, 2), number_said(dgemm, x->dgemm[0], 2));
+    if (x->f32_suffices)
+        text_add(text, size, "FP32 multiply-adds: %s %s%s, %s on the second sample",
+                 metric_name(x), number_said(error, x->f32[0], 2), in_u(x),
+                 number_said(checked, x->f32[1], 2));
+    else if (t)
+        text_add(
+            text, size, "%s: %s %s%s, %s on the second sample; FP64 multiply-adds: %s",
+            t->scheme->name, metric_name(x), number_said(error, t->error, 2), in_u(x),
+            number_said(checked, t->checked, 2), number_said(dgemm, x->dgemm[0], 2));
 }
 
 static void describe_bound(char *text, size_t size, const void *answer)
 {
     const struct scheme_advice *const x = answer;
     char bound[NUMBER_SAID_MAX];
-    if (x->choice)
+    if (x->choice && !x->f32_suffices)
         text_add(text, size, "%s %s%s on the samples, from the data", metric_name(x),
                  number_said(bound, x->choice->bound, 2), in_u(x));
 }
@@ -156,12 +158,19 @@ static void describe_command(char *text, size_t size, const void *answer)
 {
     const struct scheme_advice *const x = answer;
     const struct scheme_trial *const t = x->choice;
-    if (x->f32_suffices)
-        text_add(text, size, "bitcut advise -a %s -b %s --metric %s --want %.3g",
-                 x->of->input_a, x->of->input_b, metric_name(x), x->want[0]);
-    else if (t)
-        text_add(text, size, "bitcut gemm --scheme %s --unit %s --parts %d -a %s -b %s",
-                 t->scheme->name, t->unit->name, t->parts, x->of->input_a, x->of->input_b);
+    if (x->f32_suffices) {
+        const bool relative = x->of->metric == METRIC_RELRES;
+        text_add(text, size, "with A and B as f4 arrays: bitcut advise -a %s",
+                 x->of->input_a);
+        if (x->of->input_b) text_add(text, size, " -b %s", x->of->input_b);
+        text_add(text, size, " --want %.3g%s", /* there u is 2^-24 */
+                 x->want[0] * (relative ? 1 : 0x1p-29),
+                 relative ? "" : " --metric backward_max");
+    } else if (t)
+        text_add(text, size, "%sbitcut gemm --scheme %s --unit %s --parts %d -a %s -b %s",
+                 x->of->input_b ? "" : "with A transposed in B.npy: ", t->scheme->name,
+                 t->unit->name, t->parts, x->of->input_a,
+                 x->of->input_b ? x->of->input_b : "B.npy");
 }
 
 const struct record_line scheme_advice_lines[] = {
