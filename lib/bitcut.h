@@ -863,8 +863,10 @@ struct bitcut_gemm {
      sparsity, alpha and beta.
    - NaN are those of the unit fma/f64.  Elements that are NaN or infinite are cut as the
      library of the scheme cuts them, and need not give NaN or infinity.
-   - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_read() and bitcut_gemm_write() take
-     schemes.  Other calls refuse them.
+   - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_judge(), bitcut_gemm_read() and
+     bitcut_gemm_write() take schemes.  Other calls refuse them.  bitcut_gemm_judge() also
+     takes a D in f64 without recipe and scheme.  Its metrics are in u = 2^-53, and grades
+     compare D with FP64 multiply-adds on the same data.
    - Source: that of the scheme (`bitcut list schemes`). */
 
 /* Sparsity.  A 2:4 sparse A keeps two elements of each four elements of a row whose k are

@@ -124,6 +124,9 @@ runs > out 2>&1 || cat out >> run.failed
     # shellcheck disable=SC2086 # words
     prints verify verify $extended zeros.npy --sparse-a -d ZD.npy
     prints D2 gemm --recipe legemm --unit a100 $small -o D2.npy --reference none
+    prints fp64 gemm --scheme ozimmu --unit h100 -m 4 -n 4 -k 8 --save-a W.npy --save-b V.npy -o U.npy
+    prints fp64 explain -a W.npy -b V.npy -d U.npy
+    prints fp64 verify --scheme ozimmu-h --unit h100 -a W.npy -b V.npy -d U.npy
     prints gemm gemm --recipe plain --unit hopper/mma.m16n8k32.s32.s8 $small \
         --input-a 'urand(-100,100)' --input-b 'urand(-100,100)' --save-a IA.npy --save-b IB.npy \
         --alpha 2 -o ID.npy
@@ -215,6 +218,9 @@ unread() {
 every_line() {
     unread gemm --recipe legemm --unit h100 $small --budget --at 1,2 --worst 1
     unread verify --recipe legemm --unit h100 -a A.npy -b B.npy -d D2.npy --worst 1 --seconds 1
+    unread gemm --scheme ozimmu --unit h100 -m 4 -n 4 -k 8
+    unread explain -a W.npy -b V.npy -d U.npy
+    unread verify --scheme ozimmu-h --unit h100 -a W.npy -b V.npy -d U.npy
     unread explain -a A.npy -b B.npy -d D2.npy --recipe legemm --seconds 1
     unread tolerance --recipe legemm --unit h100 -a A.npy -b B.npy -d D.npy --power 1 --seeds 5
     unread predict --library openblas-0.3.21 --chip haswell -m 20 -n 40 -k 700
@@ -222,10 +228,12 @@ every_line() {
     unread advise -a A.npy -b B.npy --unit h100 --quantizers --format-d bf16 --want 0.1
 }
 
-echo 1..27
+echo 1..28
 ok_if_empty "gemm" "$(same gemm gemm gemm_batch 'a GEMM' 'operands of a GEMM' metrics budget \
     'split of a quantizer' 'may emulated')"
 ok_if_empty "verify" "$(same verify verify verify_batch 'a GEMM' 'operands of a GEMM' budget)"
+ok_if_empty "FP64" "$(same fp64 'gemm of FP64' 'explain of FP64' 'verify of FP64' \
+    'errors of FP64' 'may metrics')"
 ok_if_empty "explain" "$(same explain explain 'a GEMM')"
 ok_if_empty "explain --probe" "$(same probed 'probe of a program')"
 ok_if_empty "bound" "$(same bound bound 'a GEMM')"

@@ -53,7 +53,7 @@ analysis/verify   lib/base lib/number lib/gemm lib/input emu/fast emu emu/gfx9 g
 analysis/bench    lib/base lib/number lib/gemm lib/io lib/input emu gpu/cpu gpu/api analysis/accuracy analysis/verify analysis/bench
 analysis/study    lib/base lib/number lib/gemm lib/io lib/input emu gpu/api analysis/split analysis/accuracy analysis/sampling analysis/study
 analysis/report   lib/base lib/number lib/gemm lib/io emu analysis/study analysis/report
-analysis/answers  lib/base lib/number emu analysis/split analysis/accuracy analysis/identify analysis/sampling analysis/fit analysis/predict analysis/answers
+analysis/answers  lib/base lib/number emu emu/fp64 analysis/split analysis/accuracy analysis/identify analysis/sampling analysis/fit analysis/fp64 analysis/predict analysis/answers
 analysis/run      lib/base lib/number lib/gemm lib/io emu gpu/module gpu/api analysis/run
 analysis/cli      all
 tests             all tests

@@ -10,9 +10,15 @@
 
 int test_run(const char *suite, const TTest *const *tests)
 {
+    return test_run_after(suite, tests, NULL);
+}
+
+int test_run_after(const char *suite, const TTest *const *tests, void (*setup)(void))
+{
     Suite *s = suite_create(suite);
     TCase *c = tcase_create(suite);
     tcase_set_timeout(c, 0);
+    if (setup) tcase_add_unchecked_fixture(c, setup, NULL);
     for (; *tests; tests++) tcase_add_test(c, *tests);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);

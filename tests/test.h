@@ -13,6 +13,9 @@
    status: 0 only if all passed. */
 int test_run(const char *suite, const TTest *const *tests);
 
+/* The same after `setup`, which runs once: every test has its own copy of what it made. */
+int test_run_after(const char *suite, const TTest *const *tests, void (*setup)(void));
+
 #define TEST_MAIN(suite, ...)                                                                \
     int main(void)                                                                           \
     {                                                                                        \

@@ -63,6 +63,55 @@ static enum bitcut_status judge(double *values, size_t count, const struct bitcu
     return status;
 }
 
+/* --- FP64 ------------------------------------------------------------------------- */
+
+static double *gather_f64(const struct bitcut_matrix *x, size_t rows, size_t cols)
+{
+    const struct view v = view_of(x, 0, rows, cols, false);
+    size_t count;
+    double *const to =
+        size_multiply(&count, rows, cols) ? memory_allocate(count, sizeof *to) : NULL;
+    for (size_t i = 0; to && i < rows; i++)
+        for (size_t j = 0; j < cols; j++) to[i * cols + j] = view_f64(&v, i, j);
+    return to;
+}
+
+static enum bitcut_status judge_f64(double *values, size_t count,
+                                    const struct bitcut_gemm *g, int threads,
+                                    struct fault *f)
+{
+    const bool reads_c = gemm_reads_c(g);
+    double *const a = gather_f64(&g->a, g->m, g->k),
+                  *const b = gather_f64(&g->b, g->k, g->n),
+                  *const c = reads_c ? gather_f64(&g->c, g->m, g->n) : NULL,
+                  *const d = gather_f64(&g->d, g->m, g->n);
+    const struct matrices64 x = {
+        g->m, g->n, g->k, a, b, c, d, g->alpha_f64, g->beta_f64
+    };
+    const struct gemm_options options = { .threads = threads,
+                                          .progress = progress_of_thread() };
+    struct judge j;
+    double all[METRICS];
+    enum bitcut_status status = BITCUT_NO_MEMORY;
+    if (!a || !b || (reads_c && !c) || !d)
+        fault_set(f, status, "not enough memory for the matrices");
+    else status = judge64_init(&j, &references[0], &x, &options, f);
+    if (status == BITCUT_OK) {
+        status = judge64_grade(&j, &options, f);
+        if (status == BITCUT_OK) metrics_find(all, &j.comparison, ~0u, threads);
+        for (size_t p = 0; p < count && status == BITCUT_OK; p++)
+            values[p] = p < METRICS ? all[p] : NAN;
+        judge_clear(&j);
+    }
+    free(a);
+    free(b);
+    free(c);
+    free(d);
+    return status;
+}
+
+/* --- the call --------------------------------------------------------------------- */
+
 /* Whether the GEMM exists, and all required arrays are given. */
 static enum bitcut_status check(const struct bitcut_gemm *g, size_t i, int threads,
                                 struct fault *f)
@@ -77,7 +126,7 @@ static enum bitcut_status check(const struct bitcut_gemm *g, size_t i, int threa
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "zero points of A and B require a unit of integers");
     const enum bitcut_status status =
-        g->unit ? gemm_plan_on_values(&plan, g, f) : BITCUT_OK;
+        g->unit && !g->scheme ? gemm_plan_on_values(&plan, g, f) : BITCUT_OK;
     return status == BITCUT_OK ? gemm_check_matrices(g, true, f) : status;
 }
 
@@ -88,12 +137,17 @@ enum bitcut_status bitcut_gemm_judge(double *values, size_t count,
     struct bitcut_gemm g;
     struct dense x = { 0 };
     struct fault f;
-    enum bitcut_status status = gemm_take(&g, gemm, &f);
+    enum bitcut_status status = gemm_take_any(&g, gemm, &f);
+    if (status == BITCUT_OK && !g.scheme && !g.recipe &&
+        matrix_format(&g.d) == &formats[FORMAT_F64])
+        g.scheme = bitcut_scheme_find("fp64"); /* any scheme has the same exact result */
     if (status == BITCUT_OK) status = check(&g, i, threads, &f);
     if (status == BITCUT_OK && count && !values)
         status =
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of values must not be NULL");
     if (status == BITCUT_OK) g = gemm_nth(&g, i);
+    if (status == BITCUT_OK && g.scheme)
+        return fault_write(why, judge_f64(values, count, &g, threads, &f), &f);
     if (status == BITCUT_OK && !gather_all(&x, &g, threads))
         status = fault_set(&f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
     if (status == BITCUT_OK && has_integers(&g)) {

@@ -127,12 +127,12 @@ static double lines_of(const struct comparison *x, size_t i)
 
 static double relative_at(const struct comparison *x, size_t i)
 {
-    return quotient(metric_error(x, i), size_at(x, i));
+    return quotient(error_at(x, i), size_at(x, i));
 }
 
 static double symmetric_at(const struct comparison *x, size_t i)
 {
-    const double d = fabs(result_at(x, i)), c = size_at(x, i), error = metric_error(x, i);
+    const double d = fabs(result_at(x, i)), c = size_at(x, i), error = error_at(x, i);
     return isinf(d + c) ? quotient(error / 2, d / 2 + c / 2) : quotient(error, d + c);
 }
 
@@ -166,7 +166,7 @@ static double in_units(const struct comparison *x, double error)
 
 double backward_at(const struct comparison *x, size_t i)
 {
-    return in_units(x, quotient(metric_error(x, i), x->magnitude[i]));
+    return in_units(x, quotient(error_at(x, i), x->magnitude[i]));
 }
 
 double unrounded_at(const struct comparison *x, size_t i)
@@ -181,7 +181,7 @@ static double backward_limit_at(const struct comparison *x, size_t i)
 
 static double mixed_at(const struct comparison *x, size_t i)
 {
-    return in_units(x, quotient(metric_error(x, i), lines_of(x, i)));
+    return in_units(x, quotient(error_at(x, i), lines_of(x, i)));
 }
 
 static double mixed_limit_at(const struct comparison *x, size_t i)
@@ -191,7 +191,7 @@ static double mixed_limit_at(const struct comparison *x, size_t i)
 
 static double wrong_at(const struct comparison *x, size_t i)
 {
-    return isinf(metric_error(x, i)) ? 1 : 0;
+    return isinf(error_at(x, i)) ? 1 : 0;
 }
 
 double grade_ratio(const struct comparison *x, size_t i)
@@ -211,7 +211,7 @@ static double condition_at(const struct comparison *x, size_t i)
 
 static double relres(const struct comparison *x, int threads)
 {
-    return quotient(frobenius(x, elements(x), metric_error, threads),
+    return quotient(frobenius(x, elements(x), error_at, threads),
                     frobenius(x, elements(x), size_at, threads));
 }
 
@@ -273,7 +273,7 @@ static double normwise_of(const struct comparison *x, term_of *error, int thread
 
 static double normwise(const struct comparison *x, int threads)
 {
-    return in_units(x, normwise_of(x, metric_error, threads));
+    return in_units(x, normwise_of(x, error_at, threads));
 }
 
 double normwise_unrounded(const struct comparison *x)

@@ -19,19 +19,6 @@ static bool same_special(uint32_t a, uint32_t b)
     return a == b || (f32_is_nan(a) && f32_is_nan(b));
 }
 
-double exact_at(const struct comparison *x, size_t i)
-{
-    return double_of_bits(x->reference64[i]);
-}
-
-bool is_finite_at(const struct comparison *x, size_t i)
-{
-    if (x->is_f64) return isfinite(exact_at(x, i));
-    return f32_is_finite(x->reference32[i]) &&
-           (!result_is_short(x->format) ||
-            fabs(exact_at(x, i)) < format_overflow(x->format));
-}
-
 static double short_error(const struct comparison *x, size_t i)
 {
     if (is_finite_at(x, i))
@@ -75,16 +62,6 @@ double metric_unrounded(const struct comparison *x, size_t i)
     if (x->is_f64 || !result_is_short(x->format)) return fabs(metric_error(x, i));
     return x->other ? result_gap_between(x->format, x->d[i], x->reference32[i])
                     : result_gap(x->format, x->d[i], exact_at(x, i));
-}
-
-double size_at(const struct comparison *x, size_t i)
-{
-    return is_finite_at(x, i) ? fabs(exact_at(x, i)) : 0;
-}
-
-double result_at(const struct comparison *x, size_t i)
-{
-    return x->is_f64 ? x->d64[i] : value_of_float(x->d[i]);
 }
 
 static double unit_in_last_place(uint32_t x)
@@ -150,24 +127,54 @@ double c_at(const struct comparison *x, size_t i)
 
 enum { LINES = 256 };
 
-/* The norms of at most LINES rows or columns of k elements, scaled so that no square
-   overflows. */
-static void norms_find(double *norm, size_t lines, const struct comparison *x,
-                       double (*at)(const struct comparison *x, size_t i), size_t first,
-                       size_t line_stride, size_t stride)
+/* Rows or columns: element p < k of line i is at [i * line_stride + p * stride] of the
+   array that is not NULL. */
+struct line_elements {
+    const uint32_t *f32;
+    const double *f64;
+    size_t lines, line_stride, k, stride;
+};
+
+static inline double line_element(const struct line_elements *l, size_t i, size_t p)
+{
+    const size_t at = i * l->line_stride + p * l->stride;
+    return l->f64 ? f64_or_0(l->f64[at]) : finite_or_0(l->f32[at]);
+}
+
+/* The norms of at most LINES lines, scaled so that no square overflows. */
+static void norms_find(double *norm, const struct line_elements *l)
 {
     double most[LINES] = { 0 }, sum[LINES] = { 0 };
-    for (size_t p = 0; p < x->k; p++)
-        for (size_t i = 0; i < lines; i++)
-            most[i] =
-                larger_double(most[i], fabs(at(x, first + p * stride + i * line_stride)));
-    for (size_t p = 0; p < x->k; p++)
-        for (size_t i = 0; i < lines; i++) {
-            const double v = at(x, first + p * stride + i * line_stride) / most[i];
+    for (size_t p = 0; p < l->k; p++)
+        for (size_t i = 0; i < l->lines; i++)
+            most[i] = larger_double(most[i], fabs(line_element(l, i, p)));
+    for (size_t p = 0; p < l->k; p++)
+        for (size_t i = 0; i < l->lines; i++) {
+            const double v = line_element(l, i, p) / most[i];
             sum[i] += v * v;
         }
-    for (size_t i = 0; i < lines; i++)
+    for (size_t i = 0; i < l->lines; i++)
         norm[i] = most[i] == 0 ? 0 : most[i] * sqrt(sum[i]);
+}
+
+static struct line_elements row_elements(const struct comparison *x, size_t i)
+{
+    return (struct line_elements){ .f32 = x->is_f64 ? NULL : x->a + i * x->k,
+                                   .f64 = x->is_f64 ? x->a64 + i * x->k : NULL,
+                                   .lines = 1,
+                                   .k = x->k,
+                                   .stride = 1 };
+}
+
+static struct line_elements column_elements(const struct comparison *x, size_t first,
+                                            size_t count)
+{
+    return (struct line_elements){ .f32 = x->is_f64 ? NULL : x->b + first,
+                                   .f64 = x->is_f64 ? x->b64 + first : NULL,
+                                   .lines = count,
+                                   .line_stride = 1,
+                                   .k = x->k,
+                                   .stride = x->n };
 }
 
 void line_norms(double *row, double *col, const struct comparison *x, int threads)
@@ -181,9 +188,14 @@ void line_norms(double *row, double *col, const struct comparison *x, int thread
         const size_t count = smaller(LINES, (part < rows ? x->m : x->n) - first);
         struct hostfp mode;
         hostfp_enter(&mode);
-        if (part >= rows) norms_find(col + first, count, x, b_at, first, 1, x->n);
-        for (size_t i = first; part < rows && i < first + count; i++)
-            norms_find(row + i, 1, x, a_at, i * x->k, 0, 1);
+        if (part >= rows) {
+            const struct line_elements elements = column_elements(x, first, count);
+            norms_find(col + first, &elements);
+        }
+        for (size_t i = first; part < rows && i < first + count; i++) {
+            const struct line_elements elements = row_elements(x, i);
+            norms_find(row + i, &elements);
+        }
         hostfp_leave(&mode);
     }
 }

@@ -6,17 +6,46 @@
 #define BITCUT_ANALYSIS_ACCURACY_METRIC_ELEMENT_H
 
 #include "analysis/accuracy/metric.h"
+#include "analysis/accuracy/short_result.h"
+#include "lib/number/bits.h"
+#include "lib/number/format.h"
 
-/* C at element i, rounded to binary64, and its magnitude; 0 for a magnitude that is not
-   finite in the format of D. */
-double exact_at(const struct comparison *x, size_t i);
-double size_at(const struct comparison *x, size_t i);
+#include <math.h>
+
+/* C at element i, rounded to binary64. */
+static inline double exact_at(const struct comparison *x, size_t i)
+{
+    return double_of_bits(x->reference64[i]);
+}
 
 /* Whether C, rounded to the format of D, is finite. */
-bool is_finite_at(const struct comparison *x, size_t i);
+static inline bool is_finite_at(const struct comparison *x, size_t i)
+{
+    if (x->is_f64) return isfinite(exact_at(x, i));
+    return f32_is_finite(x->reference32[i]) &&
+           (!result_is_short(x->format) ||
+            fabs(exact_at(x, i)) < format_overflow(x->format));
+}
+
+/* The magnitude of C; 0 where it is not finite in the format of D. */
+static inline double size_at(const struct comparison *x, size_t i)
+{
+    return is_finite_at(x, i) ? fabs(exact_at(x, i)) : 0;
+}
 
 /* D at element i. */
-double result_at(const struct comparison *x, size_t i);
+static inline double result_at(const struct comparison *x, size_t i)
+{
+    return x->is_f64 ? x->d64[i] : value_of_float(x->d[i]);
+}
+
+/* metric_error(), faster where D and C are finite FP32 values. */
+static inline double error_at(const struct comparison *x, size_t i)
+{
+    const bool simple = !x->is_f64 && !result_is_short(x->format) &&
+                        f32_is_finite(x->d[i]) && f32_is_finite(x->reference32[i]);
+    return simple ? value_of_float(x->d[i]) - exact_at(x, i) : metric_error(x, i);
+}
 
 /* The signed error of element i relative to the correctly rounded result, in its ulps. */
 double ulps_at(const struct comparison *x, size_t i);

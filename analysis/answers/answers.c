@@ -3,6 +3,7 @@
 #include "analysis/answers/answers.h"
 
 #include "analysis/fit/fit_fields.h"
+#include "analysis/fp64/scheme_search.h"
 #include "analysis/identify/result_pair.h"
 #include "analysis/identify/statistic_search.h"
 #include "analysis/predict/row_sweep.h"
@@ -62,6 +63,10 @@ const struct record answers[] = {
     INNER(judged, "gemm", "comparison of a result with the exact result", judged_fields),
     INNER(integer_answer, "gemm of integers", "outputs that are the exact integer", integer_gemm_fields),
     INNER(integer_answer, "verify of integers", "comparison of two results of integers", integer_verify_fields),
+    INNER(fp64_answer, "gemm of FP64", "an FP64 GEMM by a scheme", fp64_gemm_fields),
+    INNER(fp64_answer, "errors of FP64", "errors of an FP64 GEMM, beside all metrics", fp64_error_fields),
+    INNER(scheme_explanation, "explain of FP64", "the scheme that computed a D in FP64", scheme_explain_fields),
+    INNER(fp64_answer, "verify of FP64", "comparison of a D in FP64", fp64_verify_fields),
     ANSWER(bitcut_tolerances, "tolerance", "limits of a test", tolerance_fields),
     ANSWER(bitcut_tolerance_verdict, "tolerance.given", "verdict on a result by such limits",
            given_fields),

@@ -2,6 +2,7 @@
 /* bitcut explain: find what computed a matrix. */
 #include "analysis/cli/explain_probe.h"
 #include "analysis/cli/explain_statistic.h"
+#include "analysis/cli/fp64_command.h"
 #include "analysis/cli/row_value.h"
 #include "analysis/cli/setup.h"
 #include "analysis/identify/integers.h"
@@ -464,6 +465,10 @@ static int run(struct context *x)
     int status = check_options(o);
     if (status == EXIT_GOOD) status = narrow(&q[0], o);
     if (status == EXIT_GOOD && published) return explain_statistics(x, &q[0]);
+    if (status == EXIT_GOOD && o->d.count == 1 &&
+        fp64_is_result(o->d.text[0], &o->setup.files))
+        return fp64_explain(
+            x, &(struct fp64_request){ .setup = &o->setup, .d = o->d.text[0] });
     if (status == EXIT_GOOD)
         status = emulating_device_open(&device, x, o->device, "explain");
     if (status == EXIT_GOOD) status = read_all(q, o);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/fp64_command.h"
 
-#include "analysis/fp64/fp64_answer.h"
+#include "analysis/fp64/scheme_search.h"
 #include "lib/base/clock.h"
 #include "lib/input/matrix_file.h"
 #include "lib/io/json_record.h"
@@ -42,7 +42,7 @@ int fp64_check(const struct fp64_options *o)
 }
 
 /* Complain about the first given option that FP64 GEMMs do not have. */
-static int check_options(const struct context *x)
+static int check_options(const struct context *x, bool explains)
 {
     static const char *const taken[] = {
         "scheme",   "parts",   "unit",         "a",           "b",        "c",
@@ -58,7 +58,8 @@ static int check_options(const struct context *x)
         if (!x->given[i] || *name) continue;
         struct fault f;
         fault_set(&f, BITCUT_BAD_ARGUMENT,
-                  "belongs to FP32 GEMMs; it cannot be combined with --scheme");
+                  "belongs to FP32 GEMMs; it cannot be combined with %s",
+                  explains ? "a D in FP64" : "--scheme");
         char option[80];
         snprintf(option, sizeof option, "--%s", x->options[i].name);
         return fail(option, &f);
@@ -95,11 +96,11 @@ static int choose(struct fp64_setup *s)
     struct bitcut_gemm *const g = &s->gemm;
     struct fault f;
     *g = gemm_of(NULL, NULL);
-    g->scheme = bitcut_scheme_find(s->r->fp64->scheme);
+    g->scheme = bitcut_scheme_find(s->r->fp64 ? s->r->fp64->scheme : "fp64");
     if (!g->scheme) return fail_unknown("--scheme", s->r->fp64->scheme, TABLE(schemes));
-    if (!o->unit)
+    if (!o->unit && s->r->fp64)
         return complain("--unit", "is required with --scheme, for example --unit h100");
-    g->unit = fp64_unit_find(g->scheme, o->unit);
+    g->unit = fp64_unit_find(g->scheme, s->r->fp64 ? o->unit : "fma/f64");
     if (!g->unit && !table_find(TABLE(chips), o->unit)) return fail_unit(o->unit, true);
     if (!g->unit) {
         fault_set(&f, BITCUT_BAD_ARGUMENT,
@@ -108,8 +109,9 @@ static int choose(struct fp64_setup *s)
                   o->unit, g->scheme->part->name, g->scheme->name);
         return fail("--unit", &f);
     }
-    if (s->r->fp64->parts != SETUP_UNSET) g->parts = s->r->fp64->parts;
-    if (g->parts < 0 && g->parts != BITCUT_UNSET)
+    const int parts = s->r->fp64 ? s->r->fp64->parts : SETUP_UNSET;
+    if (parts != SETUP_UNSET) g->parts = parts;
+    if (parts != SETUP_UNSET && parts < 0)
         return complain("--parts", "must not be negative");
     if (fp64_plan(&s->parts, g, &f) != BITCUT_OK) return fail_about("--scheme", &f);
     g->alpha_f64 = o->alpha.f64;
@@ -182,7 +184,7 @@ static int search(struct fp64_setup *s, const struct context *x)
 
 static int make_operands(struct fp64_setup *s, const struct context *x)
 {
-    if (s->r->operands && s->r->fp64->worst_inputs) return search(s, x);
+    if (s->r->operands && s->r->fp64 && s->r->fp64->worst_inputs) return search(s, x);
     const struct setup_options *const o = s->r->setup;
     const struct operand_options *const of = s->r->operands;
     struct setup names = { .options = o };
@@ -277,9 +279,9 @@ static int set_matrices(struct fp64_setup *s)
 
 static int make(struct fp64_setup *s, const struct context *x)
 {
-    int status = check_options(x);
-    if (status == EXIT_GOOD) status = fp64_check(s->r->fp64);
-    if (status == EXIT_GOOD) status = check_worst(x, s->r->fp64);
+    int status = check_options(x, !s->r->fp64);
+    if (status == EXIT_GOOD && s->r->fp64) status = fp64_check(s->r->fp64);
+    if (status == EXIT_GOOD && s->r->fp64) status = check_worst(x, s->r->fp64);
     if (status == EXIT_GOOD) status = choose(s);
     if (status == EXIT_GOOD) status = make_operands(s, x);
     if (status == EXIT_GOOD && s->r->d) {
@@ -362,12 +364,77 @@ int fp64_gemm(struct context *x, const struct fp64_request *r)
     return status;
 }
 
+/* Find what computed D instead, of one GEMM. */
+static int find(struct scheme_match *to, const struct fp64_setup *s,
+                const struct context *x)
+{
+    const struct gemm_options options = context_options(x);
+    struct fault f;
+    if (scheme_search(to, &s->gemm, &options, &f) == BITCUT_OK) return EXIT_GOOD;
+    return fail("explain", &f);
+}
+
+static int explain_difference(struct fp64_answer *a, const struct fp64_setup *s,
+                              const struct context *x)
+{
+    struct scheme_match m;
+    if (s->is_batch) return EXIT_GOOD;
+    const int status = find(&m, s, x);
+    if (status != EXIT_GOOD || !scheme_match_is_whole(&m)) return status;
+    snprintf(a->explanation, sizeof a->explanation, "D has the bits of ");
+    scheme_match_name(a->explanation, sizeof a->explanation, &m);
+    return EXIT_GOOD;
+}
+
+bool fp64_is_result(const char *path, const struct matrix_options *files)
+{
+    struct matrix_request r = { .batch = true };
+    struct encoded_matrix m;
+    struct fault f;
+    if (!path || files->format_of[MATRIX_D] || files->shape_of[MATRIX_D] ||
+        matrix_file_read(&m, path, &r, &f) == BITCUT_OK) {
+        if (path && !files->format_of[MATRIX_D] && !files->shape_of[MATRIX_D])
+            encoded_clear(&m);
+        return false;
+    }
+    r.format = &formats[FORMAT_F64];
+    if (f.status != BITCUT_BAD_FILE || matrix_file_read(&m, path, &r, &f) != BITCUT_OK)
+        return false;
+    encoded_clear(&m);
+    return true;
+}
+
+int fp64_explain(struct context *x, const struct fp64_request *r)
+{
+    struct fp64_setup s = { .r = r };
+    struct scheme_explanation e = { .match = { .scheme = NULL } };
+    int status = make(&s, x);
+    if (status == EXIT_GOOD && s.is_batch)
+        status = complain("-d", "is a batch of FP64; give --index, one GEMM of it");
+    if (status == EXIT_GOOD) status = find(&e.match, &s, x);
+    if (status == EXIT_GOOD) {
+        e.errors = answer_of(&s, x);
+        e.errors.seeded = false;
+        status = judge(&e.errors, &s, "exact", x);
+    }
+    if (status == EXIT_GOOD) {
+        json_t *const row = json_object();
+        record_json(row, scheme_explain_fields, &e);
+        emit_answer(&x->emitter, row, scheme_explain_lines, &e);
+        status = scheme_match_is_whole(&e.match) ? EXIT_GOOD : EXIT_FOUND;
+    }
+    clear(&s);
+    return status;
+}
+
 int fp64_verify(struct context *x, const struct fp64_request *r)
 {
     struct fp64_setup s = { .r = r };
     struct fp64_answer a = { .scheme = NULL };
     struct bitcut_difference found = { .size = sizeof found };
     char why[BITCUT_TEXT_MAX];
+    if (!r->setup->a || !r->setup->b || !r->d)
+        return complain("verify", "requires -a, -b and -d with --scheme");
     int status = make(&s, x);
     if (status == EXIT_GOOD) {
         const enum bitcut_status called =
@@ -383,6 +450,7 @@ int fp64_verify(struct context *x, const struct fp64_request *r)
         a.difference = found;
         a.seeded = false;
         if (found.differ) status = judge(&a, &s, "exact", x);
+        if (found.differ && status == EXIT_GOOD) status = explain_difference(&a, &s, x);
     }
     if (status == EXIT_GOOD) {
         json_t *const row = json_object();

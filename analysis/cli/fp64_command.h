@@ -38,7 +38,7 @@ struct fp64_options {
 
 /* What the command adds. */
 struct fp64_request {
-    const struct fp64_options *fp64;
+    const struct fp64_options *fp64; /* NULL: of explain */
     const struct setup_options *setup;
     const struct operand_options *operands;  /* NULL: A and B are from files */
     const char *save_a, *save_b, *reference; /* of gemm                     */
@@ -52,5 +52,11 @@ int fp64_check(const struct fp64_options *o);
 /* Run the command with a scheme.  Prints and returns an exit status. */
 int fp64_gemm(struct context *x, const struct fp64_request *r);
 int fp64_verify(struct context *x, const struct fp64_request *r);
+
+/* Whether the file of D has FP64 numbers that are not FP32 numbers. */
+bool fp64_is_result(const char *path, const struct matrix_options *files);
+
+/* Find the scheme that computed D, for explain.  Prints and returns an exit status. */
+int fp64_explain(struct context *x, const struct fp64_request *r);
 
 #endif

@@ -180,6 +180,11 @@ static bool differs(const void *a)
     return ((const struct fp64_answer *)a)->difference.differ;
 }
 
+static void describe_explanation(char *text, size_t size, const void *answer)
+{
+    text_add(text, size, "%s", ((const struct fp64_answer *)answer)->explanation);
+}
+
 static double given(const void *a)
 {
     return double_of_bits(((const struct fp64_answer *)a)->difference.given);
@@ -215,7 +220,7 @@ static double expected(const void *a)
     OF(input_a, "input_a", "", "file or family of A"),                                   \
     OF(input_b, "input_b", "", "file or family of B")
 
-static const struct record_field judged64_fields[] = {
+const struct record_field fp64_error_fields[] = {
     OF(reference, "reference", "", "the reference of D"),
     RECORD_NAMED(struct fp64_answer, value, "", metrics, "",
                  "every metric (bitcut list metrics), with u = 2^-53"),
@@ -233,7 +238,7 @@ const struct record_field fp64_gemm_fields[] = {
     OF(seed, "seed", "", "seed of the inputs"),
     OF(seconds, "seconds", "s", "time of the emulator"),
     OF(products_per_second, "products_per_second", "1/s", "products of parts per second"),
-    { .name = "", .what = "", .unit = "", .kind = RECORD_GROUP, .of = judged64_fields, .when = was_judged },
+    { .name = "", .what = "", .unit = "", .kind = RECORD_GROUP, .of = fp64_error_fields, .when = was_judged },
     RECORD_POINTER(struct fp64_answer, worst, worst_inputs_fields, "worst_inputs", "the search for the worst inputs; null: not asked for"),
     { 0 }
 }, fp64_verify_fields[] = {
@@ -245,7 +250,8 @@ const struct record_field fp64_gemm_fields[] = {
     OF_IF(difference.column, "first.column", "", "its column", differs),
     NUMBER_OF(given, "first.given", "its value"),
     NUMBER_OF(expected, "first.expected", "that of the emulator"),
-    { .name = "", .what = "", .unit = "", .kind = RECORD_GROUP, .of = judged64_fields, .when = was_judged },
+    RECORD_SENTENCE(describe_explanation, "explanation", "what computed D instead; null: unknown"),
+    { .name = "", .what = "", .unit = "", .kind = RECORD_GROUP, .of = fp64_error_fields, .when = was_judged },
     { 0 }
 };
 /* clang-format on */
@@ -263,18 +269,19 @@ static void describe_parts(char *text, size_t size, const void *answer)
 {
     const struct fp64_answer *const a = answer;
     if (a->scheme->part == &formats[FORMAT_F64]) return;
-    text_add(text, size, "%d %s of an element in %s, %d products of A B", a->parts,
-             a->scheme->cut ? "slices" : "residues", a->scheme->part->name, a->products);
+    text_add(text, size, "each element of A and B is %d %s in %s; %d products of parts",
+             a->parts, a->scheme->cut ? "slices" : "residues", a->scheme->part->name,
+             a->products);
 }
 
 static void describe_operand(char *text, size_t size, const char *name, size_t rows,
                              size_t cols, const char *from)
 {
     text_add(text, size, ", %s %zu x %zu", name, rows, cols);
-    if (from) text_add(text, size, " (%s)", from);
+    if (from) text_add(text, size, " %s", from);
 }
 
-static void describe_matrices(char *text, size_t size, const void *answer)
+void fp64_describe_matrices(char *text, size_t size, const void *answer)
 {
     const struct fp64_answer *const a = answer;
     text_add(text, size, "D = ");
@@ -300,17 +307,19 @@ static void describe_largest(char *text, size_t size, const void *answer)
                  a->largest, a->count);
 }
 
-static void describe_componentwise(char *text, size_t size, const void *answer)
+void fp64_describe_componentwise(char *text, size_t size, const void *answer)
 {
     const struct fp64_answer *const a = answer;
     char error[NUMBER_SAID_MAX], plain[NUMBER_SAID_MAX];
     if (a->judged)
-        text_add(text, size, "%s u |A||B| (u = 2^-53); FP64 multiply-adds: %s",
-                 number_said(error, a->value[METRIC_BACKWARD_MAX], 3),
-                 number_said(plain, a->dgemm, 3));
+        text_add(
+            text, size,
+            "%s u |A||B| at most, u = 2^-53 (FP64 multiply-adds on the same data: %s)",
+            number_said(error, a->value[METRIC_BACKWARD_MAX], 3),
+            number_said(plain, a->dgemm, 3));
 }
 
-static void describe_relative(char *text, size_t size, const void *answer)
+void fp64_describe_relative(char *text, size_t size, const void *answer)
 {
     const struct fp64_answer *const a = answer;
     char error[NUMBER_SAID_MAX], bits[NUMBER_SAID_MAX];
@@ -334,10 +343,10 @@ static void describe_bound(char *text, size_t size, const void *answer)
                      : "none for some outputs: a line has no finite scale, or the unit "
                        "rounds sums of parts");
     else
-        text_add(
-            text, size,
-            "%.3g u |A||B|, from the data; the worst output has %.3g %% of its bound",
-            a->bound_most, 100 * a->share);
+        text_add(text, size,
+                 "%.3g u |A||B| at most, from the data; the worst output has %.3g %% of "
+                 "its bound",
+                 a->bound_most, 100 * a->share);
 }
 
 static void describe_verdict(char *text, size_t size, const void *answer)
@@ -400,14 +409,14 @@ WORST_SENTENCE(describe_edges)
     { "scheme", describe_scheme, RECORD_ALWAYS, NULL },                                  \
         { "parts", describe_parts, RECORD_ALWAYS, NULL },                                \
     {                                                                                    \
-        "matrices", describe_matrices, RECORD_ALWAYS, NULL                               \
+        "matrices", fp64_describe_matrices, RECORD_ALWAYS, NULL                          \
     }
 #define ERROR_LINES                                                                      \
     { "errors of", describe_largest, RECORD_ALWAYS, NULL },                              \
-        { "componentwise error", describe_componentwise, RECORD_ALWAYS, NULL },          \
-        { "relative error", describe_relative, RECORD_ALWAYS, NULL },                    \
+        { "componentwise error", fp64_describe_componentwise, RECORD_ALWAYS, NULL },     \
+        { "relative error", fp64_describe_relative, RECORD_ALWAYS, NULL },               \
     {                                                                                    \
-        "bound", describe_bound, RECORD_ALWAYS, NULL                                     \
+        LABEL_WORST, describe_bound, RECORD_ALWAYS, NULL                                 \
     }
 
 #define WORST_LINES                                                                      \
@@ -419,14 +428,18 @@ WORST_SENTENCE(describe_edges)
         "ends of the range", describe_edges, RECORD_ALWAYS, NULL                         \
     }
 
-const struct record_line fp64_gemm_lines[] = { SCHEME_LINES,
-                                               WORST_LINES,
-                                               ERROR_LINES,
-                                               { LABEL_VERDICT, describe_verdict,
-                                                 RECORD_ALWAYS, NULL },
-                                               { 0 } },
-                         fp64_verify_lines[] = { SCHEME_LINES,
-                                                 { LABEL_VERDICT, describe_match,
-                                                   RECORD_ALWAYS, NULL },
-                                                 ERROR_LINES,
-                                                 { 0 } };
+/* clang-format off */
+const struct record_line fp64_gemm_lines[] = {
+    SCHEME_LINES,
+    WORST_LINES,
+    ERROR_LINES,
+    { LABEL_VERDICT, describe_verdict, RECORD_ALWAYS, NULL },
+    { 0 }
+}, fp64_verify_lines[] = {
+    SCHEME_LINES,
+    { LABEL_VERDICT, describe_match, RECORD_ALWAYS, NULL },
+    { "explanation", describe_explanation, RECORD_ALWAYS, NULL },
+    ERROR_LINES,
+    { 0 }
+};
+/* clang-format on */

@@ -8,6 +8,8 @@
 #include "emu/fp64/fp64_gemm.h"
 #include "lib/base/record.h"
 
+enum { FP64_EXPLANATION_MAX = 200 };
+
 struct fp64_answer {
     const struct bitcut_scheme *scheme;
     const struct bitcut_unit *unit;
@@ -36,6 +38,7 @@ struct fp64_answer {
 
     bool compared; /* whether D was compared with the emulator's */
     struct bitcut_difference difference;
+    char explanation[FP64_EXPLANATION_MAX]; /* what computed D instead, as a sentence */
 };
 
 /* The number of products of parts: those of slices, or one for each modulus and the first
@@ -51,7 +54,10 @@ enum bitcut_status fp64_answer_judge(struct fp64_answer *to, const struct bitcut
                                      const struct reference *reference,
                                      const struct gemm_options *options, struct fault *f);
 
-extern const struct record_field fp64_gemm_fields[], fp64_verify_fields[];
+extern const struct record_field fp64_gemm_fields[], fp64_verify_fields[],
+    fp64_error_fields[];
+record_describe fp64_describe_matrices, fp64_describe_componentwise,
+    fp64_describe_relative;
 extern const struct record_line fp64_gemm_lines[], fp64_verify_lines[];
 
 #endif

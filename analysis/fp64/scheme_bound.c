@@ -44,7 +44,8 @@ static double unit_of(const struct slices *x, const struct cut *cut, int s, size
 static struct line_sums sums_of(const struct slices *x, const struct cut *cut,
                                 const double *from, size_t line)
 {
-    const double part = cut == &cut_truncated ? 1 : 0.5;
+    /* A rest of two's complement is the truncation, and at most 128/255 of a digit. */
+    const double part = cut == &cut_truncated || cut == &cut_carried ? 1 : 0.5;
     struct line_sums to = { .all = sum_of(from, x->k) };
     to.rest[0] = largest_of(from, x->k);
     to.unit = unit_of(x, cut, 0, line);
@@ -191,8 +192,10 @@ enum bitcut_status scheme_bound(double *limit, const struct fp64_job *job,
     else if (job->scheme->part == &formats[FORMAT_F64])
         status = bound_chain(limit, job, product, f);
     else status = bound_residues(limit, job, product, f);
+    /* Each weight that is added to a D which contains beta C rounds with it. */
+    const double times = job->scheme->backward ? job->parts + 2 : 2;
     for (size_t i = 0; i < job->m * job->n && status == BITCUT_OK; i++) {
-        limit[i] = (limit[i] * fabs(job->alpha) + 2 * UNIT * magnitude[i]) * SLACK +
+        limit[i] = (limit[i] * fabs(job->alpha) + times * UNIT * magnitude[i]) * SLACK +
                    0x1p-1074 * (fabs(job->alpha) + 4) * (double)(job->parts + 4);
         if (isnan(limit[i])) limit[i] = INFINITY;
     }

@@ -21,7 +21,8 @@
      rounds by 4 u of the result and by 2^-53 N 128 of the low parts of its constants.
      There is no bound if products of integers may exceed (P - 1) / 2.
    - Multiply-adds: k u |A||B|, as in any order.
-   - alpha and beta: u of alpha A B and u of D.
+   - alpha and beta: u of alpha A B and u of D; of a scheme that is `backward`, u of D for
+     each weight.
    These follow from the definitions by the triangle inequality; sums are rounded upward.
    No bound is known where a scale of a line is infinite or the unit rounds sums of
    digits. */

@@ -11,7 +11,7 @@ const struct scheme_loss_row scheme_losses[] = {
     { "representation_b", "bits of B that no part has" },
     { "left_out", "products of slices that the scheme does not compute" },
     { "unit", "sums of products of parts that the unit rounds" },
-    { "overflow", "integers beyond the range of the residues" },
+    { "overflow", "integers beyond s32 or the range of the residues" },
     { "additions", "FP64 additions of the products, or of the residues" },
     { NULL, NULL },
 };
@@ -118,8 +118,9 @@ static bool scales_are_finite(const struct slices *x, const struct cut *cut)
     return true;
 }
 
-/* The products of slices i and j: exactly, and as the unit adds them. */
-static enum bitcut_status add_slices(struct exact_sums64 *s, const struct slices_pair *x,
+/* The products of slices i and j: exactly, and as the unit adds them, also to *all. */
+static enum bitcut_status add_slices(struct exact_sums64 *s, double *all,
+                                     const struct slices_pair *x,
                                      const struct fp64_job *one, int i, int j,
                                      struct fault *f)
 {
@@ -136,6 +137,23 @@ static enum bitcut_status add_slices(struct exact_sums64 *s, const struct slices
     mpfr_add(s->sum[SUM_KEPT], s->sum[SUM_KEPT], s->z, MPFR_RNDN);
     mpfr_mul_d(s->z, s->x, on_unit, MPFR_RNDN);
     mpfr_add(s->sum[SUM_UNIT], s->sum[SUM_UNIT], s->z, MPFR_RNDN);
+    *all += on_unit;
+    return status;
+}
+
+/* All products of a weight.  A scheme that is `backward` adds them in s32, modulo 2^32. */
+static enum bitcut_status add_weight(struct exact_sums64 *s, const struct slices_pair *x,
+                                     const struct fp64_job *one, int level,
+                                     struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    double all = 0;
+    for (int i = 0; i <= level && status == BITCUT_OK; i++)
+        status = add_slices(s, &all, x, one, i, level - i, f);
+    if (status != BITCUT_OK || !one->scheme->backward) return status;
+    const double over = all - (double)(int32_t)(uint32_t)(int64_t)all;
+    mpfr_mul_d(s->z, s->x, over, MPFR_RNDN); /* s->x: the weight */
+    mpfr_sub(s->sum[SUM_RANGE], s->sum[SUM_RANGE], s->z, MPFR_RNDN);
     return status;
 }
 
@@ -157,10 +175,11 @@ static enum bitcut_status divide_slices(struct exact_sums64 *s, bool *known,
         set_element(s->y, s->z, &x.b, cut, p);
         add_product(s, one->a[p], one->b[p]);
     }
-    for (int level = 0; level < one->parts && *known; level++)
-        for (int i = 0; i <= level && status == BITCUT_OK; i++)
-            status = add_slices(s, &x, one, i, level - i, f);
-    mpfr_set(s->sum[SUM_RANGE], s->sum[SUM_UNIT], MPFR_RNDN);
+    for (int level = 0; level < one->parts && *known && status == BITCUT_OK; level++)
+        status = add_weight(s, &x, one, level, f);
+    mpfr_add(s->sum[SUM_RANGE], s->sum[SUM_RANGE], s->sum[SUM_UNIT], MPFR_RNDN);
+    if (format_is_integer(one->unit->c))
+        mpfr_set(s->sum[SUM_UNIT], s->sum[SUM_KEPT], MPFR_RNDN);
     slices_clear(&x.a);
     slices_clear(&x.b);
     return status == BITCUT_NO_MEMORY

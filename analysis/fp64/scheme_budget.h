@@ -10,9 +10,10 @@
    - LOSS_A, LOSS_B: sum (A' - A) B and sum A' (B' - B), bits of elements that no part
    has.
    - LOSS_LEFT_OUT: products of slices with i + j above S + 1, which no scheme computes.
-   - LOSS_UNIT: sums of products of parts on the unit that are not exact.
-   - LOSS_OVERFLOW: scaled elements that do not fit their integers, and products of
-     integers beyond (P - 1) / 2, which become other numbers modulo P.
+   - LOSS_UNIT: sums of products of parts that a floating-point unit rounds.
+   - LOSS_OVERFLOW: sums of products of slices beyond s32, scaled elements that do not fit
+     their integers, and products of integers beyond (P - 1) / 2, which become other
+     numbers modulo P.
    - LOSS_ADDITIONS: FP64 operations that add the products, or the residues. */
 enum scheme_loss {
     LOSS_A,

@@ -128,8 +128,10 @@ static void explain_unit(char *text, size_t size, const struct worst_inputs *x)
 static void explain_overflow(char *text, size_t size, const struct worst_inputs *x)
 {
     text_add(text, size,
-             "integers exceed the range of %d moduli, so D is another number with the "
-             "same residues",
+             x->of->scheme->cut
+                 ? "sums of products of %d slices exceed s32 and wrap"
+                 : "integers exceed the range of %d moduli, so D is another number with "
+                   "the same residues",
              x->of->parts);
 }
 

@@ -200,6 +200,60 @@ const struct cut cut_nearest = { .name = "nearest",
                                  .add = add_nearest,
                                  .end = end_unchanged };
 
+/* --- with carries ----------------------------------------------------------------- */
+
+enum { BYTE = 8, INT64_SLICES = 8 };
+
+/* For any k: overflow of s32 is the caller's. */
+static void byte_widths(int width[2], size_t k, int digit, int sum)
+{
+    (void)k, (void)digit, (void)sum;
+    width[0] = width[1] = BYTE;
+}
+
+/* The power of two by which the line is multiplied. */
+static int shift_carried(double largest)
+{
+    enum { TOP_SIX = 0x3f };
+    if (!(largest > 0) || isinf(largest)) return 0;
+    int exponent;
+    const double fraction = frexp(largest, &exponent); /* 1/2 to 1 */
+    const int top = (int)(fraction * 128) & TOP_SIX;
+    return 7 - exponent - (top == TOP_SIX);
+}
+
+static void cut_line_carried(struct slices *to, size_t line, const double *x,
+                             double *spare)
+{
+    const int shift = shift_carried(largest_of(x, to->k));
+    (void)spare;
+    to->scale[line] = ldexp(1, -shift);
+    for (size_t p = 0; p < to->k; p++) {
+        int64_t rest =
+            isfinite(x[p]) ? (int64_t)ldexp(x[p], shift + BYTE * (to->parts - 1)) : 0;
+        for (int s = to->parts; s--;) {
+            const int8_t digit = (int8_t)(rest & 0xff);
+            slices_digits(to, s)[line * to->k + p] = digit;
+            rest = (rest >> BYTE) + (digit < 0);
+        }
+    }
+}
+
+static double weight_carried(int level, int width) { return ldexp(1, -width * level); }
+
+static double add_carried(const struct weighing *w)
+{
+    const double product = fp64_product(fp64_product(w->product * w->weight, w->a), w->b);
+    return fp64_fma(w->alpha, product, w->sum);
+}
+
+const struct cut cut_carried = { .name = "two's complement",
+                                 .widths = byte_widths,
+                                 .line = cut_line_carried,
+                                 .weight = weight_carried,
+                                 .add = add_carried,
+                                 .end = end_unchanged };
+
 /* --- all lines -------------------------------------------------------------------- */
 
 static bool allocate(struct slices *to, const struct cut *cut)

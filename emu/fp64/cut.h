@@ -24,6 +24,7 @@ struct weighing {
                             column                                                */
     double a, b;         /* scales of these slices                              */
     double weight;       /* of products whose i + j is this one's               */
+    double alpha;        /* factor of the product; 1 unless the scheme is `backward` */
 };
 
 /* A row of the table of cuts. */
@@ -64,6 +65,12 @@ extern const struct cut cut_nearest_each;
    of the step before.  Both cuts ignore NaN when they look for the largest element, and
    their digits of NaN are 0; a line with an element from 2^970 on has wrong digits. */
 extern const struct cut cut_nearest;
+
+/* cuBLASDx: the integer part of the element times 2^(shift + 8 (slices - 1)), as a number
+   of two's complement: digits of 8 bits from -128 to 127.  The shift brings the largest
+   element of the line below 127/128 of 2^7.  Elements that are NaN or infinite have
+   digits of 0. */
+extern const struct cut cut_carried;
 
 /* The smallest e with k <= 2^e. */
 int ceil_log2(size_t k);

@@ -103,7 +103,7 @@ static double *gather(const struct bitcut_matrix *x, size_t rows, size_t cols,
     return to;
 }
 
-/* Write D = alpha x + beta c, for the x of the job. */
+/* Write D = alpha x + beta c for the x of the job, unless x is D. */
 static void finish(const struct bitcut_gemm *g, const struct fp64_job *job)
 {
     const struct view d = view_of(&g->d, 0, g->m, g->n, false);
@@ -113,16 +113,24 @@ static void finish(const struct bitcut_gemm *g, const struct fp64_job *job)
         for (size_t j = 0; j < job->n; j++) {
             const size_t at = i * job->n + j;
             const double t = fp64_product(job->alpha, job->d[at]);
-            view_set_f64(&d, i, j, job->c ? fp64_fma(job->beta, job->c[at], t) : t);
+            view_set_f64(&d, i, j,
+                         job->scheme->backward ? job->d[at]
+                         : job->c              ? fp64_fma(job->beta, job->c[at], t)
+                                               : t);
         }
     hostfp_leave(&saved);
 }
 
+/* GEMMs with fewer products are computed by one thread. */
+enum { DIVIDED_MIN = 1 << 18 };
+
 static enum bitcut_status run_one(const struct bitcut_gemm *g, int parts,
-                                  const struct gemm_options *options, struct fault *f)
+                                  const struct gemm_options *all, struct fault *f)
 {
-    const bool reads_c = gemm_reads_c(g);
-    const int threads = options->threads;
+    const bool reads_c = gemm_reads_c(g),
+               small = (double)g->m * (double)g->n * (double)g->k < DIVIDED_MIN;
+    const int threads = small ? 1 : all->threads;
+    const struct gemm_options options = { .threads = threads, .progress = all->progress };
     size_t count;
     double *const a = gather(&g->a, g->m, g->k, false, threads),
                   *const b = gather(&g->b, g->k, g->n, true, threads),
@@ -142,7 +150,7 @@ static enum bitcut_status run_one(const struct bitcut_gemm *g, int parts,
                                   .b = b,
                                   .c = c,
                                   .d = d,
-                                  .options = options };
+                                  .options = &options };
     enum bitcut_status status = BITCUT_NO_MEMORY;
     if (!a || !b || (reads_c && !c) || !d)
         fault_set(f, status, "not enough memory for the operands");

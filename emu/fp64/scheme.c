@@ -64,6 +64,19 @@ const struct bitcut_scheme schemes[] = {
       .groups = true,
       .run = fp64_run_slices,
       .source = ACCELERATED ", src_nearest_split+errfree_sum" },
+    { .name = "cublasdx",
+      .what =
+          "two's complement slices of 8 bits; products of one weight are added in s32, "
+          "from the smallest weight on",
+      PART(S8),
+      .parts = 7,
+      .least = 1,
+      .most = 8,
+      .cut = &cut_carried,
+      .backward = true,
+      .run = fp64_run_slices,
+      .source = "NVIDIA/CUDALibrarySamples, commit 096947b, MathDx/cuBLASDx/"
+                "16_dgemm_emulation, which is not what cuBLAS itself runs" },
     { .name = "gemmul8",
       .what = "residues modulo up to 20 integers, scaled by a first product (accurate "
               "mode); N parts are N moduli",

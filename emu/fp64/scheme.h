@@ -21,6 +21,9 @@ struct bitcut_scheme {
     const struct cut *cut;  /* how elements are cut into slices; NULL: they are not     */
     bool groups; /* whether products of one weight are first added in s32, as many as fit
                   */
+    bool backward; /* whether weights are added from the smallest one on, each of them as
+                      one sum modulo 2^32 that is multiplied by alpha: D = alpha sum + D,
+                      rounded once, where the first D is beta C, rounded              */
     enum bitcut_status (*run)(const struct fp64_job *job, struct fault *f);
     const char *source;
 };
@@ -40,7 +43,8 @@ struct fp64_job {
     const struct gemm_options *options;
 };
 
-/* The functions of the rows.  They write A B to job->d. */
+/* The functions of the rows.  They write A B to job->d, or alpha A B + beta C if the
+   scheme is `backward`. */
 enum bitcut_status fp64_run_chain(const struct fp64_job *job, struct fault *f);
 enum bitcut_status fp64_run_slices(const struct fp64_job *job, struct fault *f);
 enum bitcut_status fp64_run_residues(const struct fp64_job *job, struct fault *f);

@@ -37,7 +37,8 @@ static void add_products(const struct run *r, const double *product, int i, int 
 {
     const struct fp64_job *const job = r->job;
     const struct cut *const cut = job->scheme->cut;
-    const double weight = cut->weight(i + j, r->a.width);
+    const double weight = cut->weight(i + j, r->a.width),
+                 alpha = job->scheme->backward ? job->alpha : 1;
 #pragma omp parallel num_threads(threads_for(job->options->threads, job->m))
     {
         struct hostfp saved;
@@ -51,13 +52,17 @@ static void add_products(const struct run *r, const double *product, int i, int 
                                                  .product = product[at],
                                                  .a = slices_scale(&r->a, cut, i, row),
                                                  .b = slices_scale(&r->b, cut, j, col),
-                                                 .weight = weight });
+                                                 .weight = weight,
+                                                 .alpha = alpha });
             }
         hostfp_leave(&saved);
     }
 }
 
-/* The products whose i + j is `level`.  Sums of groups are exact, as integers in s32. */
+/* An integer modulo 2^32, as s32. */
+static double wrapped(double x) { return (double)(int32_t)(uint32_t)(int64_t)x; }
+
+/* The products whose i + j is `level`.  Sums of groups are integers in s32. */
 static enum bitcut_status add_level(const struct run *r, int level, struct fault *f)
 {
     const size_t count = r->job->m * r->job->n;
@@ -70,7 +75,7 @@ static enum bitcut_status add_level(const struct run *r, int level, struct fault
         const double *product = r->product;
         if (r->sum) {
             for (size_t p = 0; p < count; p++)
-                r->sum[p] = held ? r->sum[p] + product[p] : product[p];
+                r->sum[p] = wrapped(held ? r->sum[p] + product[p] : product[p]);
             product = r->sum;
         }
         if (++held < r->most && i < level) continue;
@@ -83,6 +88,7 @@ static enum bitcut_status add_level(const struct run *r, int level, struct fault
 size_t fp64_group(const struct fp64_job *job, const int width[2])
 {
     const int left = sum_bits(job->unit) - width[0] - width[1] - ceil_log2(job->k);
+    if (job->scheme->backward) return (size_t)job->parts;
     return job->scheme->groups && left > 0 ? (size_t)1 << left : 1;
 }
 
@@ -144,15 +150,26 @@ static void end(const struct run *r)
     hostfp_leave(&saved);
 }
 
+/* The value to which products are added: 0, or beta C. */
+static void start(const struct fp64_job *job)
+{
+    const size_t count = job->m * job->n;
+    struct hostfp saved;
+    memset(job->d, 0, count * sizeof *job->d);
+    if (!job->scheme->backward || !job->c) return;
+    hostfp_enter(&saved);
+    for (size_t i = 0; i < count; i++) job->d[i] = fp64_product(job->beta, job->c[i]);
+    hostfp_leave(&saved);
+}
+
 enum bitcut_status fp64_run_slices(const struct fp64_job *job, struct fault *f)
 {
     struct run r = { .job = NULL };
     enum bitcut_status status = make(&r, job, f);
-    if (status == BITCUT_OK) memset(job->d, 0, job->m * job->n * sizeof *job->d);
-    for (int level = 0; level < job->parts && status == BITCUT_OK; level++) {
-        status = add_level(&r, level, f);
-        progress_report(job->options->progress, (size_t)((level + 1) * (level + 2)),
-                        (size_t)(job->parts * (job->parts + 1)));
+    if (status == BITCUT_OK) start(job);
+    for (int i = 0; i < job->parts && status == BITCUT_OK; i++) {
+        status = add_level(&r, job->scheme->backward ? job->parts - 1 - i : i, f);
+        progress_report(job->options->progress, (size_t)i + 1, (size_t)job->parts);
     }
     if (status == BITCUT_OK) end(&r);
     slices_clear(&r.a);

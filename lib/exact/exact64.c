@@ -117,6 +117,7 @@ static bool job_init(struct exact64_job *job)
     for (size_t i = 0; i < workers; i++) {
         job->worker[i].column = job->columns + i * job->k;
         job->worker[i].counts = (struct exact_counts){ 0 };
+        memset(job->worker[i].bin, 0, sizeof job->worker[i].bin);
         if (uses64(job, LAYER_MPFR)) oracle64_init(&job->worker[i].oracle);
     }
     return true;

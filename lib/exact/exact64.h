@@ -3,7 +3,8 @@
    C, correctly rounded, and what the rounding dropped.
 
    The layers are those of lib/exact/exact.h, by their functions settle64().  The layer
-   dot2 has three parts here: it proves 106 bits of an element, not only 53. */
+   dot2 has three parts here: it proves 106 bits of an element, not only 53.  The layer
+   bins has an integer for each 32 exponents. */
 #ifndef BITCUT_LIB_EXACT_EXACT64_H
 #define BITCUT_LIB_EXACT_EXACT64_H
 

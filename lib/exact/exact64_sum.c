@@ -4,6 +4,7 @@
 #include "lib/exact/exact64_tile.h"
 #include "lib/number/round.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* --- finite terms ------------------------------------------------------------------- */
@@ -38,39 +39,75 @@ static int highest_exponent(struct parts p)
     return p.exponent + (p.significand ? highest_bit(p.significand) + 1 : 0);
 }
 
-/* Set w to zero, with room for the sums of (i, j) times `factor`, for the product of x
-   and y, and for the multiples of their last bits that are not larger. */
+/* An exponent at or below those of all products of (i, j). */
+static int lowest_product(const struct exact64_tile *t, size_t i, size_t j)
+{
+    const int unused = 52; /* trailing zeros of a significand */
+    return larger_int(row_range(t, i)->bottom - unused, -1074) +
+           larger_int(col_range(t, j)->bottom - unused, -1074);
+}
+
+/* Set w to zero, with room for the sum of (i, j) times `factor`, for the product of x and
+   y, and for the multiples of their last bits that are not larger. */
 static void clear_for(struct wide *w, const struct exact64_tile *t, size_t i, size_t j,
                       struct parts factor, struct parts x, struct parts y)
 {
-    const struct line_range *r = row_range(t, i), *c = col_range(t, j);
-    const int unused = 52; /* trailing zeros of a significand */
-    const int row = larger_int(r->bottom - unused, -1074);
-    const int col = larger_int(c->bottom - unused, -1074);
-    const int lowest = smaller_int(row + col + factor.exponent, x.exponent + y.exponent);
-    const int highest = larger_int(r->top + c->top + highest_exponent(factor),
+    const int products = row_range(t, i)->top + col_range(t, j)->top;
+    const int lowest =
+        smaller_int(lowest_product(t, i, j) + factor.exponent, x.exponent + y.exponent);
+    const int highest = larger_int(products + highest_exponent(factor),
                                    highest_exponent(x) + highest_exponent(y));
     wide_clear(w, lowest, highest);
 }
 
-/* Add the sum of k products a[p] b[p], or of their magnitudes, times `factor`. */
-static void add_dot(struct wide *w, struct parts factor, bool magnitudes, size_t k,
-                    const double *a, const double *b)
+/* Add the products of n <= BINS64_ADDS operands, or their magnitudes, to the bins: bin i
+   counts units of 2^(base + 32 i).  Operands are finite. */
+static void bins_add(int64_t bin[BINS64], int base, bool magnitudes, size_t n,
+                     const double *a, const double *b)
 {
-    const uint64_t half = (1ull << 53) - 1;
-    for (size_t p = 0; p < k; p++) {
+    for (size_t p = 0; p < n; p++) {
         const struct parts x = parts_of(a[p]), y = parts_of(b[p]);
         const bitcut_uint128 product = (bitcut_uint128)x.significand * y.significand;
-        const bool negative = !magnitudes && x.negative ^ y.negative ^ factor.negative;
-        const int exponent = x.exponent + y.exponent + factor.exponent;
-        if (product == 0) continue;
-        if (factor.significand == 1) {
-            wide_add(w, negative, product, exponent);
-            continue;
-        }
-        const bitcut_uint128 times = factor.significand;
-        wide_add(w, negative, times * (uint64_t)(product & half), exponent);
-        wide_add(w, negative, times * (uint64_t)(product >> 53), exponent + 53);
+        if (product == 0) continue; /* its exponent may be below the base */
+        const unsigned up = (unsigned)(x.exponent + y.exponent - base), shift = up % 32;
+        const bitcut_uint128 low = product << shift;
+        const uint64_t half[2] = { (uint64_t)low, (uint64_t)(low >> 64) };
+        const int64_t sign = !magnitudes && x.negative != y.negative ? -1 : 1;
+        int64_t *const to = bin + up / 32;
+        assert(up / 32 + 4 < BINS64);
+        to[0] += sign * (int64_t)(half[0] & 0xffffffff);
+        to[1] += sign * (int64_t)(half[0] >> 32);
+        to[2] += sign * (int64_t)(half[1] & 0xffffffff);
+        to[3] += sign * (int64_t)(half[1] >> 32);
+        to[4] += sign * (int64_t)(product >> 96 >> (32 - shift));
+    }
+}
+
+/* Add the bins, multiplied by the factor, to w, and empty them. */
+static void bins_flush(struct wide *w, int64_t bin[BINS64], int base, struct parts factor)
+{
+    const bitcut_uint128 times = factor.significand;
+    for (int i = 0; i < BINS64; i++) {
+        const int64_t v = bin[i];
+        const uint64_t magnitude = v < 0 ? -(uint64_t)v : (uint64_t)v;
+        if (v)
+            wide_add(w, (v < 0) != factor.negative, times * magnitude,
+                     base + 32 * i + factor.exponent);
+        bin[i] = 0;
+    }
+}
+
+/* Add to the wide integer `factor` times the sum of k products, or of their magnitudes.
+ */
+static void add_dot(const struct exact64_tile *t, size_t i, size_t j, struct parts factor,
+                    bool magnitudes, const double *a, const double *b)
+{
+    struct exact64_worker *const w = t->worker;
+    const int base = lowest_product(t, i, j);
+    for (size_t from = 0; from < t->job->k; from += BINS64_ADDS) {
+        const size_t n = smaller(BINS64_ADDS, t->job->k - from);
+        bins_add(w->bin, base, magnitudes, n, a + from, b + from);
+        bins_flush(&w->wide, w->bin, base, factor);
     }
 }
 
@@ -127,7 +164,7 @@ static double class_of_sum(const struct exact64_tile *t, size_t i, size_t j,
     struct wide *w = &t->worker->wide;
     const struct parts factor = factor_of(alpha64(t->job));
     if (is_special(t, i, j)) return special_sum(t->job->k, a, b, false);
-    add_dot(w, factor, false, t->job->k, a, b);
+    add_dot(t, i, j, factor, false, a, b);
     const struct unrounded sum = wide_value(w);
     const bool zero = sum.significand == 0;
     const bool negative =
@@ -289,7 +326,7 @@ static void exact_magnitude(struct exact64_tile *t, size_t i, size_t j, const do
         return;
     }
     clear_for(w, t, i, j, one, zero, zero);
-    add_dot(w, one, true, t->job->k, a, b);
+    add_dot(t, i, j, one, true, a, b);
     const struct unrounded sum = wide_value(w);
     store_magnitude(t, i, j, scaled((double)sum.significand, sum.exponent));
 }

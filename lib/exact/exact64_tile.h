@@ -11,13 +11,18 @@
 #include "lib/number/bits.h"
 #include "lib/number/wide.h"
 
+/* Bins of 32 exponents each: for the products of any finite operands.  A bin has room for
+   as many pieces of 32 bits. */
+enum { BINS64 = 132, BINS64_ADDS = 1 << 30 };
+
 /* The data of one thread. */
 struct exact64_worker {
     struct dgemm64 dgemm;
-    struct wide wide;
-    struct oracle oracle;  /* set only if its layer is used               */
+    int64_t bin[BINS64];   /* all 0 between elements                          */
+    struct wide wide;      /* the sum of the bins                             */
+    struct oracle oracle;  /* set only if its layer is used                   */
     uint8_t pending[TILE]; /* whether (i, j) is not settled, rows as in dgemm */
-    double *column;        /* a column of B without gaps                  */
+    double *column;        /* a column of B without gaps                      */
     struct exact_counts counts;
 };
 

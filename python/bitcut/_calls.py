@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import operator
 import sys
 from typing import Any, Optional, Tuple
@@ -11,6 +12,7 @@ from typing import Any, Optional, Tuple
 from . import _arrays, _device
 from ._arrays import contiguous, look
 from ._figures import bars, line, points
+from ._fp64 import described64, problem as problem64
 from ._gemm import OF_DEVICES, Operand, OrderLike, Problem, described, integer, line_of, real
 from ._library import (DIMENSION_MAX, Advice as _Advice, AdviceOptions, BadArgument, BadType,
                        Difference, Explanation as _Explanation, ExplainOptions, Field, FitReport,
@@ -72,7 +74,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          any_promotion: bool = False, any_slices: bool = False, stream: Any = None,
          workspace: Any = None, device: Optional[str] = None,
          offsets: Any = None, offsets_k: Any = None, sparse_a: bool = False,
-         positions_a: Any = None) -> Gemm:
+         positions_a: Any = None, scheme: Optional[str] = None,
+         parts: Optional[int] = None) -> Gemm:
     """Compute D = alpha A B + beta C by a recipe on a matrix unit, bit for bit.
 
     The result has every bit that a kernel with this recipe gives on this unit.
@@ -153,7 +156,12 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
              positions_a: positions of the kept elements of a 2:4 sparse A in their fours, 0 to 3,
                  (m, k/2) of uint8; A is then (m, k), or (m, k/2): the kept elements alone; None: as
                  `sparse_a` says
-    Returns: Gemm, with the matrix in ``d``
+             scheme: compute an FP64 GEMM by this scheme, a name of schemes(), on `unit`; A, B and C are
+                 f8, or narrower types, D is f8, alpha and beta are FP64.  Of the other arguments only
+                 c, alpha, beta, format_a, format_b, format_c, out, copy, threads and parts apply
+             parts: slices or moduli of each element in a scheme; None: as the scheme's row
+    Returns: Gemm, with the matrix in ``d``; with a scheme its attributes are scheme, unit, parts,
+             alpha, beta and line
     Raises:  BadArgument: a shape, a name or a number does not fit
              BadType: an argument is no array, or unknown
              Unsupported: the recipe does not run on this unit, or not on this device
@@ -161,6 +169,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
     >>> bitcut.gemm(a, b, recipe="plain", unit="mi300").d.shape
     (12, 16)
     """
+    if scheme is not None or parts is not None:
+        return _gemm64(a, b, locals())
     if device is not None and threads:
         raise BadArgument("threads: of the emulator; OMP_NUM_THREADS says it of a device's kernels")
     p = Problem(a, b, c, out, recipe=recipe, unit=unit, alpha=alpha, beta=beta, split=split,
@@ -192,6 +202,24 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
                 products=p.products())
     return Gemm(**described(ran), **said, m=g.m, n=g.n, k=g.k, count=g.count, d=p.result,
                 _problem=p, _line=line_of(ran))
+
+
+def _gemm64(a, b, given: dict) -> Gemm:
+    """gemm() with a scheme, of its arguments."""
+    if given["scheme"] is None:
+        raise BadArgument("parts: missing scheme")
+    usual = {"threads": given["threads"], "out": given["out"], "a": a, "b": b}
+    defaults = {name: x.default for name, x in inspect.signature(gemm).parameters.items()}
+    own = {name: x for name, x in given.items()
+           if name not in usual and x is not defaults[name]
+           and not (isinstance(x, (bool, int, float, str)) and x == defaults[name])}
+    p = problem64(a, b, own, d=given["out"], writes=True)
+    ran = fresh_gemm()
+    compute(lib.bitcut_gemm, byref(ran), byref(p.struct), _threads(given["threads"]), keep=(p, ran),
+            products=p.products())
+    g, said = p.struct, described64(ran)
+    return Gemm(**{name: said[name] for name in said if name != "line"}, m=g.m, n=g.n, k=g.k,
+                count=g.count, d=p.result, _problem=p, _line=said["line"])
 
 
 def workspace(a: Any, b: Any, **given) -> int:
@@ -252,12 +280,15 @@ class Verification(Result):
     def __bool__(self):
         return self.differ == 0
 
+    def _how(self):
+        return f"{self.scheme} with {self.parts} parts" if hasattr(self, "scheme") else self.recipe
+
     def __str__(self):
         if self:
-            return (f"all {self.compared} outputs are those of {self.recipe} on {self.unit}, "
+            return (f"all {self.compared} outputs are those of {self._how()} on {self.unit}, "
                     "bit for bit")
         f = self.first
-        return (f"{self.differ} of {self.compared} outputs differ from {self.recipe} on "
+        return (f"{self.differ} of {self.compared} outputs differ from {self._how()} on "
                 f"{self.unit}; the first, "
                 f"{tuple(f['at'])}, is {f['given'][0]} = {f['given'][1]!r}, not "
                 f"{f['expected'][0]} = {f['expected'][1]!r}")
@@ -272,8 +303,8 @@ def _decoded(encoding: int, format: str) -> list:
     return [f"{encoding:#0{2 + 2 * size}x}", wide.value]
 
 
-def verify(d: Any, a: Any, b: Any, *, recipe: str, unit: str, threads: int = 0,
-           **given) -> Verification:
+def verify(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None,
+           threads: int = 0, **given) -> Verification:
     """Compare D with the result of gemm(), bit for bit.
 
     Every bit of each element counts, also of NaN.  If D was computed into C, keep a copy of C.
@@ -281,10 +312,10 @@ def verify(d: Any, a: Any, b: Any, *, recipe: str, unit: str, threads: int = 0,
     Args:    d: the result, (m, n) or (count, m, n), of any type that gemm() takes
              a: A, (m, k) or (count, m, k)
              b: B, (k, n) or (count, k, n)
-             recipe: a name of recipes()
+             recipe: a name of recipes(); in its place, `scheme` for an FP64 GEMM
              unit: a name of units() or chips()
              threads: number of threads; 0: one for each processor
-             given: all other arguments of gemm(), such as c, order and format_a
+             given: all other arguments of gemm(), such as c, order, format_a and scheme
     Returns: Verification, true if no bit differs
     Raises:  BadArgument: a shape, a name or a number does not fit
              BadType: an argument is no array, or unknown
@@ -294,7 +325,11 @@ def verify(d: Any, a: Any, b: Any, *, recipe: str, unit: str, threads: int = 0,
     >>> print(bitcut.verify(d, a, b, recipe="ootomo", unit="h100"))
     all 192 outputs are those of ootomo on hopper/mma.m16n8k16.f32.f16, bit for bit
     """
-    p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d)
+    wide = given.get("scheme") is not None
+    if wide:
+        p = problem64(a, b, {"unit": unit, **given, **({"recipe": recipe} if recipe else {})}, d=d)
+    else:
+        p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d)
     found, ran = fresh(Difference), fresh_gemm()
     compute(lib.bitcut_gemm_verify, byref(found), byref(ran), byref(p.struct),
             _threads(threads), keep=(p, found, ran), products=p.products())
@@ -305,8 +340,8 @@ def verify(d: Any, a: Any, b: Any, *, recipe: str, unit: str, threads: int = 0,
         at = ([found.gemm] if p.is_batch else []) + [first + found.row, found.column]
         first = {"at": at, "given": _decoded(found.given, p.d.format),
                  "expected": _decoded(found.expected, p.d.format)}
-    return Verification(**described(ran), line=line_of(ran), compared=found.compared,
-                        differ=found.differ, first=first)
+    said = described64(ran) if wide else {**described(ran), "line": line_of(ran)}
+    return Verification(**said, compared=found.compared, differ=found.differ, first=first)
 
 
 class Metrics(Result):
@@ -343,10 +378,15 @@ def judge(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optiona
     Returns: Metrics, such as ``relres`` and ``backward_max``
     Raises:  BadArgument: a shape, a name or a number does not fit
              BadType: an argument is no array, or unknown
+    - If D is f8 and there is no recipe, A, B and C are FP64 values, and metrics are in u = 2^-53;
+      grades then compare D with FP64 multiply-adds.
 
     >>> bitcut.judge(a @ b, a, b).relres < 1e-6
     True
     """
+    if recipe is None and look(d, "D").kind == "f8":
+        own = {**given, **({"unit": unit} if unit else {})}
+        return _judged(problem64(a, b, own, d=d), index, threads)
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d, needs=())
     return _judged(p, index, threads)
 

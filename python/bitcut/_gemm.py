@@ -225,10 +225,11 @@ def _stride(view: View) -> Optional[int]:
 
 
 class Operand:
-    """An array as a struct bitcut_matrix; `on_device`: of a device's memory, too."""
+    """An array as a struct bitcut_matrix; `on_device`: of a device's memory, too; `wide`: of an
+    FP64 GEMM."""
 
     def __init__(self, x: Any, name: str, format: Optional[str], copy: bool, writes=False,
-                 on_device=False):
+                 on_device=False, wide=False):
         view = look(x, name, on_device=True)
         if view.device and not on_device:
             if not copy:
@@ -241,7 +242,7 @@ class Operand:
             raise BadArgument(f"{name}: {len(view.shape)} dimensions; a matrix has 2, a batch 3")
         if writes and view.readonly:
             raise BadArgument(f"{name}: it cannot be written to")
-        if view.kind == "f8" and format is None and not view.device:
+        if view.kind == "f8" and format is None and not view.device and not wide:
             if writes:
                 raise BadType(f"{name}: float64, where D has a format that f32 holds")
             view = _arrays.as_f32(view, "f64", copy)

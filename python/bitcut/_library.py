@@ -196,7 +196,7 @@ P, S, I, T = c_void_p, c_size_t, c_int, c_char_p
 G = POINTER(Gemm)
 PROTOTYPES = {
     "version": (T, []), "status_text": (T, [I]), "stop_on": (P, [P]), "format_find": (P, [T]),
-    "rounding_find": (P, [T]), "split_find": (P, [T]), "recipe_find": (P, [T]),
+    "rounding_find": (P, [T]), "split_find": (P, [T]), "recipe_find": (P, [T]), "scheme_find": (P, [T]),
     "unit_find": (P, [T, P]), "unit_name": (T, [P]),
     "unit_shape": (None, [POINTER(c_int)] * 3 + [P]),
     "struct_member": (c_bool, [POINTER(Field), POINTER(S), T, S]),

@@ -109,6 +109,33 @@ static void cut_nearest_to(struct cut_line *to, const double *x, size_t k, int p
     }
 }
 
+/* Two's complement: the integer part in radix 256 with digits from -128 to 127. */
+static void cut_in_bytes(struct cut_line *to, const double *x, size_t k, int parts)
+{
+    const double most = most_of(x, k);
+    int e = 0;
+    if (most > 0) frexp(most, &e);
+    if (most >= ldexp(127, e - 7)) e++;
+    mpz_t z;
+    mpz_init(z);
+    for (int s = parts; s--;) {
+        to->unit[s] = e - 7 - 8 * s;
+        to->none[s] = most == 0;
+    }
+    for (size_t p = 0; p < k; p++) {
+        mpz_set_d(z, ldexp(x[p], -to->unit[parts - 1]));
+        for (int s = parts; s--;) {
+            int digit = (int)mpz_fdiv_ui(z, 256);
+            if (digit > 127) digit -= 256;
+            to->digit[s][p] = digit;
+            if (digit < 0) mpz_add_ui(z, z, (unsigned long)-digit);
+            else mpz_sub_ui(z, z, (unsigned long)digit);
+            mpz_fdiv_q_2exp(z, z, 8);
+        }
+    }
+    mpz_clear(z);
+}
+
 /* A row of the table of schemes by slices. */
 struct spec {
     const char *scheme, *unit;
@@ -192,6 +219,35 @@ static void expect_slices(double d[M][N], const struct spec *s, const struct dat
     mpfr_clear(sum);
 }
 
+static void expect_bytes(double d[M][N], const struct data *x, int parts)
+{
+    static struct cut_line a[M], b[N];
+    mpfr_t sum, y, alpha;
+    mpfr_inits2(53, sum, alpha, (mpfr_ptr)0);
+    mpfr_init2(y, 64);
+    mpfr_set_d(alpha, x->alpha, MPFR_RNDN);
+    for (int i = 0; i < M; i++) cut_in_bytes(&a[i], x->a[i], x->k, parts);
+    for (int j = 0; j < N; j++) cut_in_bytes(&b[j], x->b[j], x->k, parts);
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            mpfr_set_zero(sum, 1);
+            if (x->beta != 0) {
+                mpfr_set_d(sum, x->c[i][j], MPFR_RNDN);
+                mpfr_mul_d(sum, sum, x->beta, MPFR_RNDN);
+            }
+            for (int level = parts; level--;) {
+                long group = 0;
+                for (int s = 0; s <= level; s++)
+                    for (size_t p = 0; p < x->k; p++)
+                        group += (long)a[i].digit[s][p] * b[j].digit[level - s][p];
+                mpfr_set_si_2exp(y, group, a[i].unit[0] + b[j].unit[0] - 8 * level, MPFR_RNDN);
+                mpfr_fma(sum, alpha, y, sum, MPFR_RNDN);
+            }
+            d[i][j] = mpfr_get_d(sum, MPFR_RNDN);
+        }
+    mpfr_clears(sum, y, alpha, (mpfr_ptr)0);
+}
+
 /* --- running ---------------------------------------------------------------------- */
 
 /* D of the library, from matrices of another layout and with gaps, in a mode of the
@@ -271,6 +327,21 @@ START_TEST(slices)
             expect_slices(d, s, &x, parts);
             compare(d, s->scheme, s->unit, &x, parts, kind);
         }
+}
+END_TEST
+
+START_TEST(slices_of_two_s_complement)
+{
+    uint64_t state = test_seed() + 7;
+    static const size_t ks[] = { 1, 2, 17, 64, 300 };
+    for (int turn = 0; turn < test_cases(120, 3000); turn++) {
+        const int kind = turn % KINDS, parts = test_between(&state, 1, 8);
+        struct data x = data_of(&state, kind, ks[test_bits(&state) % 5]);
+        if (turn % 5 == 0) x.a[2][0] = 1 - 0x1p-9; /* needs room for a carry */
+        double d[M][N];
+        expect_bytes(d, &x, parts);
+        compare(d, "cublasdx", "h100", &x, parts, kind);
+    }
 }
 END_TEST
 
@@ -648,8 +719,10 @@ START_TEST(refusals)
     g.d.format = NULL;
     ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, why), BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(why, "D cannot have the format f32");
-    double value;
-    ck_assert_int_eq(bitcut_gemm_judge(&value, 1, &g, 0, 1, why), BITCUT_BAD_ARGUMENT);
+    double limit;
+    g.d.format = bitcut_format_find("f64");
+    ck_assert_int_eq(bitcut_bound(&limit, &g, 0, "bound", 1, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(why, "a scheme is taken by gemm, verify and judge only; other calls take FP32 GEMMs");
 }
 END_TEST
 
@@ -684,5 +757,5 @@ START_TEST(verification)
 }
 END_TEST
 
-TEST_MAIN("fp64", slices, residues, fast_mode_needs_elements_near_one, chains,
+TEST_MAIN("fp64", slices, slices_of_two_s_complement, residues, fast_mode_needs_elements_near_one, chains,
           specials_of_the_instruction, scales_of_special_rows, refusals, verification)

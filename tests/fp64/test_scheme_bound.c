@@ -96,6 +96,7 @@ START_TEST(no_output_exceeds_its_bound)
         { "ozimmu-ef", "h100", 1, 10, 0.1 },
         { "ozimmu-rn", "h100", 1, 10, 0.05 },
         { "ozimmu-h", "h100", 1, 10, 0.05 },
+        { "cublasdx", "h100", 1, 8, 0.02 },
         { "gemmul8", "h100", 2, 20, 0.1 },
         { "gemmul8-fast", "h100", 2, 20, 0.1 },
         { "slices-f16", "h100", 1, 9, 0.05 },
