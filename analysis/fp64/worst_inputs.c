@@ -30,6 +30,7 @@ static const struct {
     { "phi(2)", "phi(2)" },
     { "const(1)", "all_ones(0,0)" },
     { "all_ones(0,0)", "all_ones(0,0)" },
+    { "max_digits(8)", "max_digits(8)" },
     { "all_ones(0,0)", "urand" },
     { "urand", "all_ones(0,0)" },
     { "alternating", "positive" },

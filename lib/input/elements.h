@@ -53,7 +53,7 @@ void elements_fill(struct matrix *m, const struct draw *d, element_function *ele
    belong to an index k and are the same for A and B. */
 typedef double real_function(const struct draw *d, const struct element *e);
 real_function graded_real, opposite_real, line_scaled_real, all_ones_real, cancelling_real,
-    near_subnormal_real, specials_real;
+    max_digits_real, near_subnormal_real, specials_real;
 
 /* The families of STARS-H. */
 element_function cauchy_element;

@@ -55,6 +55,19 @@ double all_ones_real(const struct draw *d, const struct element *e)
     return ldexp(0x1.fffffffffffffp0, exponent);
 }
 
+/* The largest digits of two's complement that slices of so many bits have: all of them are
+   2^(bits - 1) - 1, and the first one less, so that it keeps its place. */
+double max_digits_real(const struct draw *d, const struct element *e)
+{
+    const int bits = (int)d->parameter[0];
+    const uint64_t most = (UINT64_C(1) << (bits - 1)) - 1;
+    uint64_t all = (most - 1) << (64 - bits);
+    (void)e;
+    for (int at = 64 - 2 * bits; at > -bits; at -= bits)
+        all |= at >= 0 ? most << at : most >> -at;
+    return ldexp((double)(all & ~(uint64_t)0x3ff), -62); /* 53 bits from bit 62 on */
+}
+
 /* Elements of odd k are made of their neighbours of even k. */
 double cancelling_real(const struct draw *d, const struct element *e)
 {

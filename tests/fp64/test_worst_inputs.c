@@ -75,6 +75,7 @@ static const struct {
     { "fp64", "fma/f64", 1, 1 },         { "ozimmu", "h100", 1, 10 },
     { "ozimmu-ef", "h100", 1, 10 },      { "ozimmu-rn", "h100", 1, 10 },
     { "ozimmu-h", "h100", 1, 10 },       { "gemmul8", "h100", 2, 20 },
+    { "cublasdx", "h100", 1, 8 },
     { "gemmul8-fast", "h100", 2, 20 },   { "slices-f16", "h100", 1, 9 },
     { "slices-bf16", "mi300", 1, 9 },    { "slices-e4m3", "b200", 1, 15 },
 };
@@ -196,6 +197,27 @@ START_TEST(units_that_round_are_named)
 }
 END_TEST
 
+/* 7 products of 20000 terms exceed s32 if all digits are 127: there is no bound, and all
+   of the loss that matters is overflow. */
+START_TEST(sums_beyond_s32_are_found)
+{
+    struct worst_problem p = problem_of("cublasdx", "h100", 7, 0, 1);
+    p.k = 20000;
+    p.m = p.n = 1;
+    p.steps = 0;
+    struct worst_inputs x = found_for(&p);
+    ck_assert_str_eq(x.from_a, "max_digits(8)");
+    ck_assert(isinf(x.bound));
+    ck_assert_msg(fabs(x.cause[LOSS_OVERFLOW]) > 0.9 * x.loss && x.loss > 100,
+                  "overflow: %g of %g", x.cause[LOSS_OVERFLOW], x.loss);
+    worst_inputs_clear(&x);
+    p.k = 18000; /* 7 * 18000 < 2^17: never beyond s32 */
+    x = found_for(&p);
+    ck_assert(isfinite(x.bound) && x.cause[LOSS_OVERFLOW] == 0);
+    worst_inputs_clear(&x);
+}
+END_TEST
+
 static const struct edge_result *edge(const struct worst_inputs *x, const char *what)
 {
     for (int i = 0; i < EDGE_CASES; i++)
@@ -254,5 +276,5 @@ END_TEST
 
 TEST_MAIN("worst_inputs", losses_are_real_bounded_and_explained,
           a_wide_range_defeats_slices, overflow_is_named,
-          units_that_round_are_named, ends_of_the_range_are_tried,
+          units_that_round_are_named, sums_beyond_s32_are_found, ends_of_the_range_are_tried,
           the_answer_depends_on_the_seed_alone, a_stopped_search_keeps_the_best_inputs)

@@ -100,6 +100,16 @@ START_TEST(all_bits_of_fractions_are_set)
 }
 END_TEST
 
+/* 0x7e, then 0x7f, up to 53 bits. */
+START_TEST(digits_are_the_largest)
+{
+    static struct pair x;
+    fill(&x, "max_digits(8)", "max_digits(16)", test_seed());
+    ck_assert_msg(x.a[3] == ldexp(0x7e7f7f7f7f7f7cp0, -54), "%a", x.a[3]);
+    ck_assert_msg(x.b[3] == ldexp(0x7ffe7fff7fff7c00p0, -62), "%a", x.b[3]);
+}
+END_TEST
+
 START_TEST(pairs_cancel)
 {
     static struct pair x;
@@ -136,5 +146,6 @@ START_TEST(ends_of_the_range_are_there)
 END_TEST
 
 TEST_MAIN("adversarial", opposite_products_have_one_size, graded_exponents_belong_to_k,
-          lines_have_their_own_scale, all_bits_of_fractions_are_set, pairs_cancel,
+          lines_have_their_own_scale, all_bits_of_fractions_are_set, digits_are_the_largest,
+          pairs_cancel,
           ends_of_the_range_are_there)
