@@ -206,6 +206,7 @@ done << 'END'
 5|gemm, its reference by mpfr|$gemm -m 128 -n 128 -k 65536 --reference mpfr -o D.npy
 3|gemm, its reference|$f32 -m 64 -n 64 -k 8000000 -o D.npy
 1|gemm, input gendot|$gemm --input-a "gendot" --input-b "gendot" -m 9 -n 6000 -k 6000
+1|gemm, worst inputs|gemm --scheme slices-f16 --unit h100 --worst-inputs -m 4 -n 4 -k 4096
 1|gemm, input spatial|$gemm --input-a spatial -m 16000 -n 9 -k 16000
 0.5|gemm, reading|$f32 -a ../comments.mtx -b ../comments.mtx -c ../comments.mtx
 3|gemm, writing|$f32 -m 9000 -n 9000 -k 1 --reference none -o D.mtx

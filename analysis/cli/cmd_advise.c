@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut advise: the recipe and the chip that multiply given matrices accurately enough.
  */
+#include "analysis/cli/fp64_advise.h"
 #include "analysis/cli/row_value.h"
 #include "analysis/cli/setup.h"
 #include "analysis/sampling/advise_text.h"
@@ -8,6 +9,7 @@
 #include "lib/number/bits.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +21,7 @@ struct advise_options {
     uint32_t want;
     const char *metric, *recipe, *format_d;
     struct setup_options setup; /* what files hold; C, alpha, beta and the epilogue */
-    bool verbose, quantizers;
+    bool verbose, quantizers, fp64;
 };
 
 static const struct advise_options defaults = { .want = WANT_UNSET,
@@ -45,6 +47,10 @@ static const struct option_row options[] = {
       "largest magnitude of A in other data; splits that overflow there are rejected",
       OPTION(advise, largest[0], F32, "X") },
     { "largest-b", "the same for B", OPTION(advise, largest[1], F32, "X") },
+    { "fp64",
+      "A and B are FP64: find the scheme with the fewest slices or moduli, or say that "
+      "DGEMM is not needed (default --want: the error of FP64 multiply-adds)",
+      OPTION(advise, fp64, FLAG, NULL) },
     { "want", "required error (default 1e-6; for backward_max 16 u)",
       OPTION(advise, want, F32, "X") },
     { "metric", "metric of the error: relres or backward_max (default relres)",
@@ -299,11 +305,27 @@ static int find(const struct work *w, struct context *x)
     return status;
 }
 
+static int run_fp64(struct context *x)
+{
+    const struct advise_options *const o = x->own;
+    if (o->a.count > 1 || o->b.count > 1)
+        return complain("-a", "and -b must be given once with --fp64");
+    return fp64_advise(x, &(struct fp64_advise){ .a = o->a.count ? o->a.text[0] : NULL,
+                                                 .b = o->b.count ? o->b.text[0] : NULL,
+                                                 .metric = o->metric,
+                                                 .want = o->want == WANT_UNSET
+                                                             ? NAN
+                                                             : value_of_float(o->want),
+                                                 .units = &o->units,
+                                                 .files = &o->setup.files });
+}
+
 static int run(struct context *x)
 {
     const struct advise_options *const o = x->own;
     struct work w = { .q = { .targets = 0 } };
     x->emitter.verbose = o->verbose;
+    if (o->fp64) return run_fp64(x);
     int status = take(&w, x);
     if (status == EXIT_GOOD) status = find(&w, x);
     advise_clear_operands(w.of, w.q.pairs);

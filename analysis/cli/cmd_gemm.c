@@ -35,6 +35,7 @@ static const struct option_row options[] = {
     SETUP_OPTIONS(gemm_command),
     LIBRARY_OPTIONS(gemm_command),
     FP64_OPTIONS(gemm_command),
+    WORST_OPTIONS(gemm_command),
     DEVICE_OPTION(gemm_command, "emulator"),
     { "kernel", "kernel (bitcut list kernels; default: chosen for the device)",
       OPTION(gemm_command, kernel, TEXT, "K") },

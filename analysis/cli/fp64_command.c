@@ -17,6 +17,9 @@ struct fp64_setup {
     struct encoded_matrix a, b, c, d;
     const char *input_a, *input_b;
     bool drawn, is_batch;
+    struct worst_problem problem; /* of --worst-inputs */
+    struct worst_inputs worst;
+    char from[2][WORST_NAME_MAX + 16]; /* origin of its A and B */
 };
 
 static void clear(struct fp64_setup *s)
@@ -25,10 +28,15 @@ static void clear(struct fp64_setup *s)
     encoded_clear(&s->b);
     encoded_clear(&s->c);
     encoded_clear(&s->d);
+    worst_inputs_clear(&s->worst);
 }
 
 int fp64_check(const struct fp64_options *o)
 {
+    if (o->worst_range != SETUP_UNSET && !o->worst_inputs)
+        return complain("--worst-range", "requires --worst-inputs");
+    if (!o->scheme && o->worst_inputs)
+        return complain("--worst-inputs", "requires --scheme");
     if (o->scheme || o->parts == SETUP_UNSET) return EXIT_GOOD;
     return complain("--parts", "requires --scheme");
 }
@@ -47,6 +55,29 @@ int fp64_check_options(const struct context *x, const char *const *taken,
         snprintf(option, sizeof option, "--%s", x->options[i].name);
         return fail(option, &f);
     }
+    return EXIT_GOOD;
+}
+
+/* Complain about the first given option that describes inputs, which the search finds. */
+static int check_worst(const struct context *x, const struct fp64_options *o)
+{
+    static const char *const found[] = { "a",       "b",       "c",    "alpha", "beta",
+                                         "input-a", "input-b", "pair", "index", NULL };
+    for (size_t i = 0; o->worst_inputs && x->options[i].name; i++) {
+        const char *const *name = found;
+        while (*name && strcmp(*name, x->options[i].name)) name++;
+        if (!x->given[i] || !*name) continue;
+        struct fault f;
+        fault_set(
+            &f, BITCUT_BAD_ARGUMENT,
+            "cannot be combined with --worst-inputs, which finds A and B of D = A B");
+        char option[80];
+        snprintf(option, sizeof option, strlen(*name) > 1 ? "--%s" : "-%s", *name);
+        return fail(option, &f);
+    }
+    if (o->worst_range != SETUP_UNSET &&
+        (o->worst_range < 0 || o->worst_range > WORST_RANGE_MAX))
+        return complain("--worst-range", "must be 0 to 250");
     return EXIT_GOOD;
 }
 
@@ -113,8 +144,50 @@ static int draw(struct encoded_matrix *to, const struct input *in, enum input_ro
     return EXIT_GOOD;
 }
 
+static int take(struct encoded_matrix *to, size_t rows, size_t cols, const double *from)
+{
+    struct fault f;
+    if (encoded_init(to, rows, cols, &formats[FORMAT_F64], &f) != BITCUT_OK)
+        return fail("--worst-inputs", &f);
+    memcpy(to->at, from, rows * cols * sizeof *from);
+    return EXIT_GOOD;
+}
+
+/* A and B by the search. */
+static int search(struct fp64_setup *s, const struct context *x)
+{
+    const struct operand_options *const of = s->r->operands;
+    const struct fp64_options *const o = s->r->fp64;
+    struct fault f;
+    if (!of->m || !of->n || !of->k)
+        return complain("--worst-inputs", "requires m, n and k of at least 1");
+    s->problem = (struct worst_problem){ .scheme = s->gemm.scheme,
+                                         .unit = s->gemm.unit,
+                                         .parts = s->parts,
+                                         .m = of->m,
+                                         .n = of->n,
+                                         .k = of->k,
+                                         .range = o->worst_range == SETUP_UNSET
+                                                      ? WORST_RANGE_DEFAULT
+                                                      : o->worst_range,
+                                         .steps = WORST_STEPS_DEFAULT,
+                                         .seed = x->seed,
+                                         .threads = x->threads,
+                                         .progress = &x->progress };
+    if (worst_inputs_find(&s->worst, &s->problem, &f) != BITCUT_OK)
+        return fail("--worst-inputs", &f);
+    snprintf(s->from[0], sizeof s->from[0], "search from %s", s->worst.from_a);
+    snprintf(s->from[1], sizeof s->from[1], "search from %s", s->worst.from_b);
+    s->input_a = s->from[0];
+    s->input_b = s->from[1];
+    s->drawn = true;
+    const int status = take(&s->a, of->m, of->k, s->worst.a);
+    return status == EXIT_GOOD ? take(&s->b, of->k, of->n, s->worst.b) : status;
+}
+
 static int make_operands(struct fp64_setup *s, const struct context *x)
 {
+    if (s->r->operands && s->r->fp64 && s->r->fp64->worst_inputs) return search(s, x);
     const struct setup_options *const o = s->r->setup;
     const struct operand_options *const of = s->r->operands;
     struct setup names = { .options = o };
@@ -210,13 +283,16 @@ static int set_matrices(struct fp64_setup *s)
 static int make(struct fp64_setup *s, const struct context *x)
 {
     static const char *const taken[] = {
-        "scheme",  "parts",   "unit",    "a",        "b",        "c",         "d",
-        "alpha",   "beta",    "format",  "format-a", "format-b", "format-c",  "shape-a",
-        "shape-b", "shape-c", "shape-d", "m",        "n",        "k",         "input-a",
-        "input-b", "pair",    "index",   "save-a",   "save-b",   "reference", "verbose",
-        "json",    "threads", "seed",    "o",        NULL
+        "scheme",   "parts",   "unit",         "a",           "b",        "c",
+        "d",        "alpha",   "beta",         "format",      "format-a", "format-b",
+        "format-c", "shape-a", "shape-b",      "shape-c",     "shape-d",  "m",
+        "n",        "k",       "input-a",      "input-b",     "pair",     "index",
+        "save-a",   "save-b",  "reference",    "verbose",     "json",     "threads",
+        "seed",     "o",       "worst-inputs", "worst-range", NULL
     };
     int status = fp64_check_options(x, taken, s->r->fp64 ? "--scheme" : "a D in FP64");
+    if (status == EXIT_GOOD && s->r->fp64) status = fp64_check(s->r->fp64);
+    if (status == EXIT_GOOD && s->r->fp64) status = check_worst(x, s->r->fp64);
     if (status == EXIT_GOOD) status = choose(s);
     if (status == EXIT_GOOD) status = make_operands(s, x);
     if (status == EXIT_GOOD && s->r->d) {
@@ -236,6 +312,7 @@ static struct fp64_answer answer_of(const struct fp64_setup *s, const struct con
     a.is_batch = s->is_batch;
     a.seeded = s->drawn;
     a.seed = x->seed;
+    a.worst = s->worst.a ? &s->worst : NULL;
     return a;
 }
 
@@ -269,23 +346,30 @@ static int judge(struct fp64_answer *a, const struct fp64_setup *s, const char *
     return fail("--reference", &f);
 }
 
+static int fail_interrupted(const struct worst_inputs *w)
+{
+    struct fault f;
+    fault_set(&f, BITCUT_UNSUPPORTED, "stopped; %d changes were tried", w->tried);
+    return fail("--worst-inputs", &f);
+}
+
 int fp64_gemm(struct context *x, const struct fp64_request *r)
 {
     struct fp64_setup s = { .r = r };
     int status = make(&s, x);
     struct fp64_answer a = { .scheme = NULL };
-    if (status == EXIT_GOOD) {
-        a = answer_of(&s, x);
-        status = compute(&a, &s, x);
-    }
-    if (status == EXIT_GOOD) status = judge(&a, &s, r->reference, x);
+    const bool whole = !s.worst.interrupted; /* a stopped search gives A and B alone */
+    if (status == EXIT_GOOD) a = answer_of(&s, x);
+    if (status == EXIT_GOOD && whole) status = compute(&a, &s, x);
+    if (status == EXIT_GOOD && whole) status = judge(&a, &s, r->reference, x);
     if (status == EXIT_GOOD) status = write(&s.a, r->save_a);
     if (status == EXIT_GOOD) status = write(&s.b, r->save_b);
-    if (status == EXIT_GOOD) status = write(&s.d, x->output);
+    if (status == EXIT_GOOD && whole) status = write(&s.d, x->output);
     if (status == EXIT_GOOD) {
         json_t *const row = json_object();
         record_json(row, fp64_gemm_fields, &a);
         emit_answer(&x->emitter, row, fp64_gemm_lines, &a);
+        if (!whole) status = fail_interrupted(&s.worst);
     }
     clear(&s);
     return status;

@@ -9,12 +9,13 @@
 /* The options, `fp64` in the struct of a command. */
 struct fp64_options {
     const char *scheme;
-    int parts;
+    int parts, worst_range;
+    bool worst_inputs;
 };
 
 #define FP64_DEFAULTS                                                                    \
     {                                                                                    \
-        .parts = SETUP_UNSET                                                             \
+        .parts = SETUP_UNSET, .worst_range = SETUP_UNSET                                 \
     }
 
 #define FP64_OPTIONS(COMMAND)                                                            \
@@ -23,6 +24,16 @@ struct fp64_options {
     {                                                                                    \
         "parts", "slices or moduli of each element (default: of the scheme)",            \
             OPTION(COMMAND, fp64.parts, INT, "N")                                        \
+    }
+
+#define WORST_OPTIONS(COMMAND)                                                           \
+    { "worst-inputs",                                                                    \
+      "search for A and B on which --scheme loses most, and explain the loss",           \
+      OPTION(COMMAND, fp64.worst_inputs, FLAG, NULL) },                                  \
+    {                                                                                    \
+        "worst-range",                                                                   \
+            "binades that their rows and columns may span: 0 to 250 (default 60)",       \
+            OPTION(COMMAND, fp64.worst_range, INT, "N")                                  \
     }
 
 /* What the command adds. */
@@ -34,7 +45,8 @@ struct fp64_request {
     const char *d;                           /* of verify: the file of D    */
 };
 
-/* Complain about --parts without --scheme.  Returns an exit status. */
+/* Complain about --parts, or an option of the search, without --scheme.  Returns an exit
+ * status. */
 int fp64_check(const struct fp64_options *o);
 
 /* Set the scheme, the unit and the parts of *g, and *parts to their number.  Prints and

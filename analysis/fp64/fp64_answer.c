@@ -13,9 +13,7 @@
 
 /* --- measuring -------------------------------------------------------------------- */
 
-/* The number of products of parts: those of slices, or one for each modulus and the first
-   product of the accurate mode. */
-static int products_of(const struct bitcut_scheme *s, int parts)
+int fp64_products(const struct bitcut_scheme *s, int parts)
 {
     if (s->cut) return parts * (parts + 1) / 2;
     return parts + (s->run == fp64_run_residues);
@@ -26,7 +24,7 @@ struct fp64_answer fp64_answer_of(const struct bitcut_gemm *g, int parts)
     return (struct fp64_answer){ .scheme = g->scheme,
                                  .unit = g->unit,
                                  .parts = parts,
-                                 .products = products_of(g->scheme, parts),
+                                 .products = fp64_products(g->scheme, parts),
                                  .m = g->m,
                                  .n = g->n,
                                  .k = g->k,
@@ -241,6 +239,7 @@ const struct record_field fp64_gemm_fields[] = {
     OF(seconds, "seconds", "s", "time of the emulator"),
     OF(products_per_second, "products_per_second", "1/s", "products of parts per second"),
     { .name = "", .what = "", .unit = "", .kind = RECORD_GROUP, .of = fp64_error_fields, .when = was_judged },
+    RECORD_POINTER(struct fp64_answer, worst, worst_inputs_fields, "worst_inputs", "the search for the worst inputs; null: not asked for"),
     { 0 }
 }, fp64_verify_fields[] = {
     GEMM_FIELDS,
@@ -393,6 +392,19 @@ static void describe_match(char *text, size_t size, const void *answer)
              expected(a));
 }
 
+/* Sentences about the search for the worst inputs. */
+#define WORST_SENTENCE(name)                                                             \
+    static void name(char *text, size_t size, const void *answer)                        \
+    {                                                                                    \
+        const struct fp64_answer *const a = answer;                                      \
+        if (a->worst) worst_##name(text, size, a->worst);                                \
+    }
+WORST_SENTENCE(describe_search)
+WORST_SENTENCE(describe_loss)
+WORST_SENTENCE(describe_cause)
+WORST_SENTENCE(describe_ranges)
+WORST_SENTENCE(describe_edges)
+
 #define SCHEME_LINES                                                                     \
     { "scheme", describe_scheme, RECORD_ALWAYS, NULL },                                  \
         { "parts", describe_parts, RECORD_ALWAYS, NULL },                                \
@@ -407,9 +419,19 @@ static void describe_match(char *text, size_t size, const void *answer)
         LABEL_WORST, describe_bound, RECORD_ALWAYS, NULL                                 \
     }
 
+#define WORST_LINES                                                                      \
+    { "worst inputs", describe_search, RECORD_ALWAYS, NULL },                            \
+        { "loss", describe_loss, RECORD_ALWAYS, NULL },                                  \
+        { "cause", describe_cause, RECORD_ALWAYS, NULL },                                \
+        { "loss by range", describe_ranges, RECORD_ALWAYS, NULL },                       \
+    {                                                                                    \
+        "ends of the range", describe_edges, RECORD_ALWAYS, NULL                         \
+    }
+
 /* clang-format off */
 const struct record_line fp64_gemm_lines[] = {
     SCHEME_LINES,
+    WORST_LINES,
     ERROR_LINES,
     { LABEL_VERDICT, describe_verdict, RECORD_ALWAYS, NULL },
     { 0 }

@@ -4,6 +4,7 @@
 #define BITCUT_ANALYSIS_FP64_FP64_ANSWER_H
 
 #include "analysis/accuracy/judge.h"
+#include "analysis/fp64/worst_inputs.h"
 #include "emu/fp64/fp64_gemm.h"
 #include "lib/base/record.h"
 
@@ -33,10 +34,16 @@ struct fp64_answer {
     double share;          /* largest part of its bound that an output takes */
     size_t bins[HISTOGRAM_BINS];
 
+    const struct worst_inputs *worst; /* the search that found A and B, or NULL */
+
     bool compared; /* whether D was compared with the emulator's */
     struct bitcut_difference difference;
     char explanation[FP64_EXPLANATION_MAX]; /* what computed D instead, as a sentence */
 };
+
+/* The number of products of parts: those of slices, or one for each modulus and the first
+   product of the accurate mode. */
+int fp64_products(const struct bitcut_scheme *s, int parts);
 
 /* The answer about a GEMM with a scheme, whose parts are those of fp64_plan(). */
 struct fp64_answer fp64_answer_of(const struct bitcut_gemm *g, int parts);

@@ -47,10 +47,7 @@ struct line_sums {
 /* The unit of slice s of a line. */
 static double unit_of(const struct slices *x, const struct cut *cut, int s, size_t line)
 {
-    const double scale = slices_scale(x, cut, s, line);
-    if (cut->each) return scale;
-    if (cut == &cut_truncated) return ldexp(scale, 1 - x->width * (s + 1));
-    return ldexp(scale, -x->width * s);
+    return ldexp(slices_scale(x, cut, s, line), slices_shift(x, cut, s));
 }
 
 static struct line_sums sums_of(const struct slices *x, const struct cut *cut,

@@ -305,3 +305,9 @@ void slices_clear(struct slices *s)
     free(s->scale);
     *s = (struct slices){ .digit = NULL };
 }
+
+int slices_shift(const struct slices *s, const struct cut *cut, int slice)
+{
+    if (cut->each) return 0;
+    return cut == &cut_truncated ? 1 - s->width * (slice + 1) : -s->width * slice;
+}

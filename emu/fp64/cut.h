@@ -93,4 +93,8 @@ static inline double slices_scale(const struct slices *s, const struct cut *cut,
     return s->scale[(cut->each ? (size_t)slice * s->lines : 0) + line];
 }
 
+/* The value of a digit of 1 in a slice of a line is slices_scale() times 2 to this
+   power. */
+int slices_shift(const struct slices *s, const struct cut *cut, int slice);
+
 #endif

@@ -99,6 +99,13 @@ static int16_t residue_of(struct scaled s, int p)
     return symmetric(s.negative ? -residue : residue, p);
 }
 
+int fp64_modulus(int i) { return moduli[i]; }
+
+int fp64_integer_bits(int parts)
+{
+    return parts <= INT32_MODULI_MAX ? 32 : parts <= INT64_MODULI_MAX ? 64 : 0;
+}
+
 /* The residues of the lines of a matrix, and by which powers of two they were scaled. */
 struct residues {
     int16_t *digit; /* of element p of a line modulo p_i, at (i lines + line) k + p */
@@ -112,12 +119,11 @@ static int stored_shift(int64_t shift) { return -(int16_t)(uint16_t)(uint64_t)-s
 static void residues_line(struct residues *to, const double *x, size_t line, size_t lines,
                           size_t k, int count)
 {
+    const int bits = fp64_integer_bits(count);
     for (size_t p = 0; p < k; p++) {
         const double at = to->shift[line] > INT16_MAX ? 0 : x[line * k + p];
-        const struct scaled s =
-            count > INT64_MODULI_MAX
-                ? scale_in_f64(at, to->shift[line])
-                : wrap(scale(at, to->shift[line]), count <= INT32_MODULI_MAX ? 32 : 64);
+        const struct scaled s = bits ? wrap(scale(at, to->shift[line]), bits)
+                                     : scale_in_f64(at, to->shift[line]);
         for (int i = 0; i < count; i++)
             to->digit[((size_t)i * lines + line) * k + p] = residue_of(s, moduli[i]);
     }

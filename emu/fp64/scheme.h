@@ -83,6 +83,11 @@ double fp64_update(double alpha, double v, double beta, double c);
 double fp64_update_adding(double alpha, double v, double beta, double c);
 double fp64_update_fused(double alpha, double v, double beta, double c);
 
+/* Of a scheme by residues: modulus i, and the bits of the two's complement integers that
+   hold scaled elements for this number of moduli, 0 if none overflow. */
+int fp64_modulus(int i);
+int fp64_integer_bits(int parts);
+
 /* Multiply parts on the unit: m rows of A by n columns of B, k integers each, which the
    format of the parts represents.  `to` has the sums as the unit gives them.  Sums of
    integer units are exact modulo 2^32. */

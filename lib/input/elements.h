@@ -49,6 +49,12 @@ typedef uint32_t element_function(const struct draw *d, const struct element *e)
 /* Fill a matrix element by element. */
 void elements_fill(struct matrix *m, const struct draw *d, element_function *element);
 
+/* Families for FP64 (lib/input/input_adversarial.c).  Exponents of graded and opposite
+   belong to an index k and are the same for A and B. */
+typedef double real_function(const struct draw *d, const struct element *e);
+real_function graded_real, opposite_real, line_scaled_real, all_ones_real, cancelling_real,
+    max_digits_real, near_subnormal_real, specials_real;
+
 /* The families of STARS-H. */
 element_function cauchy_element;
 enum bitcut_status spatial_fill(struct matrix *m, const struct draw *d, struct fault *f);
