@@ -219,7 +219,8 @@ int bench_fp64(struct context *x)
 {
     static const size_t usual[] = { 1024, 2048, 4096, 8192 };
     const struct bench_options *const o = x->own;
-    const size_t count = o->sizes.count ? o->sizes.count : sizeof usual / sizeof *usual;
+    const size_t count =
+        o->sizes.count ? (size_t)o->sizes.count : sizeof usual / sizeof *usual;
     struct recorder r;
     struct input in;
     struct fault f;

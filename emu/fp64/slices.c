@@ -98,8 +98,8 @@ bool fp64_sums_are_exact(const struct fp64_job *job, const int width[2])
     const struct bitcut_unit *const u = job->unit;
     const bool cuts = u->summation->reads & READS_FRACTION;
     const int bits = width[0] + width[1] + ceil_log2(job->k);
-    /* A scheme that is `backward` adds all products of a weight in s32, whatever k. */
-    if (job->scheme->backward &&
+    /* A scheme with `levels` adds all products of a weight in s32, whatever k. */
+    if (job->scheme->levels &&
         (double)job->k * job->parts >= ldexp(1, 33 - width[0] - width[1]))
         return false;
     return format_is_integer(u->c) ? fast_integer_sums(u)
