@@ -105,8 +105,15 @@ int fp64_choose(struct bitcut_gemm *g, int *parts, const struct fp64_options *o,
     return fp64_plan(parts, g, &f) == BITCUT_OK ? EXIT_GOOD : fail_about("--scheme", &f);
 }
 
+static bool is_given(const struct context *x, const char *option)
+{
+    for (size_t i = 0; x->options[i].name; i++)
+        if (x->given[i] && !strcmp(x->options[i].name, option)) return true;
+    return false;
+}
+
 /* Of explain: the errors of D are those of the scheme fp64's GEMM. */
-static int choose(struct fp64_setup *s)
+static int choose(struct fp64_setup *s, const struct context *x)
 {
     static const struct fp64_options explained = { .scheme = "fp64",
                                                    .parts = SETUP_UNSET };
@@ -116,6 +123,9 @@ static int choose(struct fp64_setup *s)
     const int status =
         fp64_choose(g, &s->parts, own ? own : &explained, own ? o->unit : "fma/f64");
     if (status != EXIT_GOOD) return status;
+    if (is_given(x, "split-k") && o->slices < 1)
+        return complain("--split-k", "must be at least 1");
+    if (is_given(x, "split-k")) g->order.slices = o->slices;
     g->alpha_f64 = o->alpha.f64;
     g->beta_f64 = o->beta.f32 != SETUP_BETA_UNSET ? o->beta.f64 : o->c ? 1 : 0;
     if (g->beta_f64 != 0 && !o->c) return complain("--beta", "must be 0 without -c");
@@ -288,12 +298,12 @@ static int make(struct fp64_setup *s, const struct context *x)
         "format-c", "shape-a", "shape-b",      "shape-c",     "shape-d",  "m",
         "n",        "k",       "input-a",      "input-b",     "pair",     "index",
         "save-a",   "save-b",  "reference",    "verbose",     "json",     "threads",
-        "seed",     "o",       "worst-inputs", "worst-range", NULL
+        "seed",     "o",       "worst-inputs", "worst-range", "split-k",  NULL
     };
     int status = fp64_check_options(x, taken, s->r->fp64 ? "--scheme" : "a D in FP64");
     if (status == EXIT_GOOD && s->r->fp64) status = fp64_check(s->r->fp64);
     if (status == EXIT_GOOD && s->r->fp64) status = check_worst(x, s->r->fp64);
-    if (status == EXIT_GOOD) status = choose(s);
+    if (status == EXIT_GOOD) status = choose(s, x);
     if (status == EXIT_GOOD) status = make_operands(s, x);
     if (status == EXIT_GOOD && s->r->d) {
         struct matrix_options files = s->r->setup->files;
@@ -328,7 +338,7 @@ static int compute(struct fp64_answer *a, struct fp64_setup *s, const struct con
     const struct gemm_options options = context_options(x);
     const double start = seconds_now();
     struct fault f;
-    if (fp64_gemm_run(&s->gemm, &options, &f) != BITCUT_OK) return fail("gemm", &f);
+    if (fp64_gemm_run(&s->gemm, &options, &f) != BITCUT_OK) return fail_about("gemm", &f);
     a->seconds = seconds_now() - start;
     a->products_per_second = (double)a->products * (double)s->gemm.count * (double)a->m *
                              (double)a->n * (double)a->k / a->seconds;

@@ -24,6 +24,7 @@ struct fp64_answer fp64_answer_of(const struct bitcut_gemm *g, int parts)
     return (struct fp64_answer){ .scheme = g->scheme,
                                  .unit = g->unit,
                                  .parts = parts,
+                                 .slices = g->order.slices > 1 ? g->order.slices : 1,
                                  .products = fp64_products(g->scheme, parts),
                                  .m = g->m,
                                  .n = g->n,
@@ -86,6 +87,7 @@ static enum bitcut_status run_plain(const struct dense *x, const struct bitcut_g
     plain.scheme = bitcut_scheme_find("fp64");
     plain.unit = unit_find("fma/f64", &formats[FORMAT_F64]);
     plain.parts = BITCUT_UNSET;
+    plain.order.slices = 0;
     plain.d = (struct bitcut_matrix){ .to = x->plain, .format = &formats[FORMAT_F64] };
     return fp64_gemm_run(&plain, options, f);
 }
@@ -131,7 +133,9 @@ static enum bitcut_status judge_one(struct fp64_answer *to, const struct bitcut_
     if (status != BITCUT_OK) return status;
     status = judge64_grade(&j, options, f);
     if (status == BITCUT_OK) status = run_plain(x, g, options, f);
-    if (status == BITCUT_OK)
+    if (status == BITCUT_OK && g->order.slices > 1) /* each slice of k has other scales */
+        for (size_t i = 0; i < g->m * g->n; i++) x->limit[i] = INFINITY;
+    else if (status == BITCUT_OK)
         status = scheme_bound(x->limit, &job, j.comparison.magnitude, f);
     if (status == BITCUT_OK) {
         metrics_run(to->value, &j.comparison);
@@ -210,6 +214,7 @@ static double expected(const void *a)
     OF(scheme, "scheme", "", "the scheme (bitcut list schemes)"),                        \
     OF(unit, "unit", "", "the unit that multiplies parts"),                              \
     OF(parts, "parts", "", "parts of each element of A and B: slices, or moduli"),       \
+    OF(slices, "split_k", "", "slices of k, each with scales of its own"),              \
     OF(products, "part_products", "", "products of parts for each product of A B"),      \
     OF(m, "m", "", "rows of A and D"),                                                   \
     OF(n, "n", "", "columns of B and D"),                                                \
@@ -272,6 +277,7 @@ static void describe_parts(char *text, size_t size, const void *answer)
     text_add(text, size, "each element of A and B is %d %s in %s; %d products of parts",
              a->parts, a->scheme->cut ? "slices" : "residues", a->scheme->part->name,
              a->products);
+    if (a->slices > 1) text_add(text, size, "; k is cut into %d slices", a->slices);
 }
 
 static void describe_operand(char *text, size_t size, const char *name, size_t rows,
@@ -336,12 +342,13 @@ static void describe_bound(char *text, size_t size, const void *answer)
     const struct fp64_answer *const a = answer;
     if (!a->judged) return;
     if (!isfinite(a->bound_most))
-        text_add(text, size,
-                 a->scheme->run == fp64_run_residues_fast
-                     ? "none for some outputs: their integers may exceed the product of "
-                       "the moduli"
-                     : "none for some outputs: a line has no finite scale, or the unit "
-                       "rounds sums of parts");
+        text_add(
+            text, size,
+            a->scheme->run == fp64_run_residues_fast
+                ? "none for some outputs: their integers may exceed the product of "
+                  "the moduli"
+                : "none for some outputs: a line has no finite scale, the unit rounds "
+                  "sums of parts, or k is cut");
     else
         text_add(text, size,
                  "%.3g u |A||B| at most, from the data; the worst output has %.3g %% of "

@@ -13,7 +13,7 @@ enum { FP64_EXPLANATION_MAX = 200 };
 struct fp64_answer {
     const struct bitcut_scheme *scheme;
     const struct bitcut_unit *unit;
-    int parts;
+    int parts, slices; /* slices: of k */
     int products; /* products of parts that the unit computes for each product of A B */
     size_t m, n, k, count;
     bool is_batch; /* whether there are `count` GEMMs */

@@ -106,6 +106,7 @@ static void keep_better(struct scheme_match *best, const struct scheme_match *on
 enum bitcut_status scheme_search(struct scheme_match *to, const struct bitcut_gemm *g,
                                  const struct gemm_options *options, struct fault *f)
 {
+    static const int slices[] = { 1, 2, 4, 8, 12, 16, 24, 32, 0 };
     const double products = (double)g->m * (double)g->n * (double)g->k;
     struct scheme_match best = { .compared = 1 };
     struct sample lines = { .a = NULL }, whole = { .a = NULL };
@@ -122,19 +123,22 @@ enum bitcut_status scheme_search(struct scheme_match *to, const struct bitcut_ge
             const bool depends = s->run == fp64_run_residues;
             const struct sample *const x = depends ? &whole : &lines;
             struct bitcut_gemm own = *g;
-            struct scheme_match one = {
-                s, unit_for(s), parts, 0, x->rows * x->cols, 0, 0
-            };
-            int number;
-            own.scheme = s, own.unit = one.unit, own.parts = parts;
             progress_report(options->progress, done++, all);
             if (progress_stopped(options->progress))
                 status = fault_set(f, BITCUT_UNSUPPORTED, "stopped");
-            if (status != BITCUT_OK || fp64_plan(&number, &own, NULL) != BITCUT_OK ||
-                (depends && products * parts > 0x1p28))
-                continue;
-            if (count_equal(&one.equal, x, &own, &quiet, f) == BITCUT_OK)
-                keep_better(&best, &one);
+            if (depends && products * parts > 0x1p28) continue;
+            for (const int *k = slices; *k && status == BITCUT_OK; k++) {
+                const size_t compared = x->rows * x->cols;
+                struct scheme_match one = {
+                    s, unit_for(s), parts, *k, 0, compared, 0, 0
+                };
+                if (*k > 1 && (!s->whole_k || g->k < s->whole_k)) break;
+                own.scheme = s, own.unit = one.unit, own.parts = parts;
+                own.order.slices = *k;
+                if (fp64_plan(&(int){ 0 }, &own, NULL) == BITCUT_OK &&
+                    count_equal(&one.equal, x, &own, &quiet, f) == BITCUT_OK)
+                    keep_better(&best, &one);
+            }
         }
     sample_clear(&lines);
     sample_clear(&whole);
@@ -169,6 +173,7 @@ const struct record_field scheme_explain_fields[] = {
     OF_IF(match.scheme, "scheme", "the scheme that gives most outputs"),
     OF_IF(match.unit, "unit", "the unit on which it was computed"),
     OF_IF(match.parts, "parts", "its parts of each element"),
+    OF_IF(match.slices, "split_k", "slices of k"),
     OF(match.equal, "equal", "outputs with its bits"),
     OF(match.compared, "compared", "outputs that were compared"),
     OF(match.same, "same", "other schemes and numbers of parts that give as many"),

@@ -9,7 +9,7 @@
 struct scheme_match {
     const struct bitcut_scheme *scheme; /* NULL: no output has the bits of any scheme */
     const struct bitcut_unit *unit;
-    int parts;
+    int parts, slices; /* slices: of k; 1: k is not cut */
     size_t equal, compared;
     size_t tried; /* schemes and numbers of parts that were compared */
     size_t same;  /* others that have as many outputs                */

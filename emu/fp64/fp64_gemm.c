@@ -20,6 +20,7 @@ static const char *fp32_member(const struct bitcut_gemm *g)
 {
     struct bitcut_gemm open;
     bitcut_gemm_init(&open, sizeof open);
+    open.order.slices = g->order.slices;
     const struct {
         const char *name;
         bool set;
@@ -74,7 +75,14 @@ enum bitcut_status fp64_plan(int *parts, const struct bitcut_gemm *g, struct fau
     if (*parts < s->least || *parts > s->most)
         return fault_option(f, "parts", "scheme %s has %d to %d parts", s->name, s->least,
                             s->most);
-    return BITCUT_OK;
+    if (s->backward && g->order.slices > 1)
+        return fault_option(f, "split-k", "scheme %s does not cut k into slices",
+                            s->name);
+    if (g->order.slices || s->whole_k == 0 || g->k < s->whole_k) return BITCUT_OK;
+    return fault_option(f, "split-k",
+                        "%s cuts k = %zu into a number of slices that depends on the "
+                        "sizes and is not known in general; give it, 1 for none",
+                        s->name, g->k);
 }
 
 const struct bitcut_unit *fp64_unit_find(const struct bitcut_scheme *scheme,
@@ -88,19 +96,39 @@ const struct bitcut_unit *fp64_unit_find(const struct bitcut_scheme *scheme,
 
 /* --- one GEMM --------------------------------------------------------------------- */
 
-/* A matrix as FP64 values, line by line: the rows, or the columns.  NULL: no memory. */
+/* The k from `first` on, `count` of them. */
+struct k_range {
+    size_t first, count;
+};
+
+/* Slice i of `slices`: blocks of 128 k, divided evenly; the last slices have one block
+ * more. */
+static struct k_range k_slice(size_t k, size_t slices, size_t i)
+{
+    enum { BLOCK = 128 };
+    const size_t blocks = divide_up(k, BLOCK), used = smaller(slices, larger(blocks, 1)),
+                 each = blocks / used, longer = blocks % used, shorter = used - longer;
+    const size_t from = i * each + (i > shorter ? i - shorter : 0),
+                 to = from + each + (i >= shorter);
+    if (i >= used) return (struct k_range){ k, 0 };
+    return (struct k_range){ from * BLOCK, smaller(to * BLOCK, k) - from * BLOCK };
+}
+
+/* Some k of a matrix as FP64 values, line by line: the rows of A, or the columns of B.
+   NULL: no memory. */
 static double *gather(const struct bitcut_matrix *x, size_t rows, size_t cols,
-                      bool columns, int threads)
+                      bool columns, struct k_range k, int threads)
 {
     const struct view v = view_of(x, 0, rows, cols, columns);
-    const size_t lines = columns ? cols : rows, length = columns ? rows : cols;
+    const size_t lines = columns ? cols : rows;
     size_t count;
     double *const to =
-        size_multiply(&count, lines, length) ? memory_allocate(count, sizeof *to) : NULL;
+        size_multiply(&count, lines, k.count) ? memory_allocate(count, sizeof *to) : NULL;
     if (!to) return NULL;
 #pragma omp parallel for schedule(static) num_threads(threads_for(threads, lines))
     for (size_t line = 0; line < lines; line++)
-        for (size_t p = 0; p < length; p++) to[line * length + p] = view_f64(&v, line, p);
+        for (size_t p = 0; p < k.count; p++)
+            to[line * k.count + p] = view_f64(&v, line, k.first + p);
     return to;
 }
 
@@ -139,42 +167,79 @@ static void finish(const struct bitcut_gemm *g, const struct fp64_job *job)
     hostfp_leave(&saved);
 }
 
+/* A B of a slice of k, in job->d. */
+static enum bitcut_status run_slice(struct fp64_job *job, const struct bitcut_gemm *g,
+                                    struct k_range k, struct fault *f)
+{
+    const int threads = job->options->threads;
+    double *const a = gather(&g->a, g->m, g->k, false, k, threads), *const b = gather(
+                                                                        &g->b, g->k, g->n,
+                                                                        true, k, threads);
+    enum bitcut_status status = BITCUT_NO_MEMORY;
+    job->a = a, job->b = b, job->k = k.count;
+    if (a && b) status = g->scheme->run(job, f);
+    else fault_set(f, status, "not enough memory for the operands");
+    free(a);
+    free(b);
+    return status;
+}
+
+/* The FP64 sum of all slices in job->d; `one` has room for a slice's. */
+static enum bitcut_status run_slices(struct fp64_job *job, double *one,
+                                     const struct bitcut_gemm *g, struct fault *f)
+{
+    const size_t slices = g->order.slices > 1 ? (size_t)g->order.slices : 1,
+                 count = g->m * g->n;
+    double *const sum = job->d;
+    enum bitcut_status status = run_slice(job, g, k_slice(g->k, slices, 0), f);
+    for (size_t i = 1; i < slices && status == BITCUT_OK; i++) {
+        const struct k_range k = k_slice(g->k, slices, i);
+        struct hostfp saved;
+        if (!k.count) break;
+        job->d = one;
+        status = run_slice(job, g, k, f);
+        hostfp_enter(&saved);
+        for (size_t p = 0; p < count && status == BITCUT_OK; p++)
+            sum[p] = fp64_fma(1, one[p], sum[p]);
+        hostfp_leave(&saved);
+    }
+    job->d = sum;
+    return status;
+}
+
 static enum bitcut_status run_one(const struct bitcut_gemm *g, int parts,
                                   const struct gemm_options *options, struct fault *f)
 {
-    const bool reads_c = gemm_reads_c(g);
-    const int threads = options->threads;
+    const bool reads_c = gemm_reads_c(g), cuts = g->order.slices > 1;
+    const struct k_range all = { 0, g->n };
     size_t count;
-    double *const a = gather(&g->a, g->m, g->k, false, threads),
-                  *const b = gather(&g->b, g->k, g->n, true, threads),
-                  *const c = reads_c ? gather(&g->c, g->m, g->n, false, threads) : NULL,
+    double *const c = reads_c ? gather(&g->c, g->m, g->n, false, all, options->threads)
+                              : NULL,
                   *const d = size_multiply(&count, g->m, g->n)
                                  ? memory_allocate(count, sizeof *d)
-                                 : NULL;
-    const struct fp64_job job = { .scheme = g->scheme,
-                                  .unit = g->unit,
-                                  .parts = parts,
-                                  .m = g->m,
-                                  .n = g->n,
-                                  .k = g->k,
-                                  .alpha = g->alpha_f64,
-                                  .beta = g->beta_f64,
-                                  .a = a,
-                                  .b = b,
-                                  .a_apart = g->a.layout == BITCUT_COLUMN_MAJOR,
-                                  .b_apart = g->b.layout == BITCUT_ROW_MAJOR,
-                                  .c = c,
-                                  .d = d,
-                                  .options = options };
+                                 : NULL,
+                  *const one = cuts && d ? memory_allocate(count, sizeof *one) : NULL;
+    struct fp64_job job = { .scheme = g->scheme,
+                            .unit = g->unit,
+                            .parts = parts,
+                            .m = g->m,
+                            .n = g->n,
+                            .k = g->k,
+                            .alpha = g->alpha_f64,
+                            .beta = g->beta_f64,
+                            .a_apart = g->a.layout == BITCUT_COLUMN_MAJOR,
+                            .b_apart = g->b.layout == BITCUT_ROW_MAJOR,
+                            .c = c,
+                            .d = d,
+                            .options = options };
     enum bitcut_status status = BITCUT_NO_MEMORY;
-    if (!a || !b || (reads_c && !c) || !d)
+    if ((reads_c && !c) || !d || (cuts && !one))
         fault_set(f, status, "not enough memory for the operands");
-    else status = g->scheme->run(&job, f);
+    else status = run_slices(&job, one, g, f);
     if (status == BITCUT_OK) finish(g, &job);
-    free(a);
-    free(b);
     free(c);
     free(d);
+    free(one);
     return status;
 }
 
@@ -200,15 +265,29 @@ enum bitcut_status fp64_gemm_run(const struct bitcut_gemm *g,
 
 /* --- lines ------------------------------------------------------------------------ */
 
-/* The number after "parts=", of at most three digits. */
-static bool read_parts(int *parts, const char *item)
+/* The number after NAME= at the start of a list, and what follows it; NULL: another item,
+   or a number of more than nine digits. */
+static const char *read_item(int *number, const char *name, const char *list)
 {
-    static const char name[] = "parts=";
-    if (strncmp(item, name, sizeof name - 1)) return false;
-    const char *const value = item + sizeof name - 1;
+    const size_t length = strlen(name);
+    if (strncmp(list, name, length) || list[length] != '=') return NULL;
+    const char *const value = list + length + 1;
     const size_t digits = strspn(value, "0123456789");
-    *parts = digits ? atoi(value) : 0;
-    return digits && digits <= 3 && !value[digits];
+    if (!digits || digits > 9 || (value[digits] && value[digits] != ',')) return NULL;
+    *number = atoi(value);
+    return value + digits + (value[digits] == ',');
+}
+
+/* Set what a list of items names; the rest that is not an item, empty if all are. */
+static const char *read_list(struct bitcut_gemm *g, const char *list)
+{
+    while (*list) {
+        const char *next = read_item(&g->parts, "parts", list);
+        if (!next) next = read_item(&g->order.slices, "slices", list);
+        if (!next) break;
+        list = next;
+    }
+    return list;
 }
 
 enum bitcut_status fp64_line_read(struct bitcut_gemm *to,
@@ -221,10 +300,12 @@ enum bitcut_status fp64_line_read(struct bitcut_gemm *to,
     if (!g.unit)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "no unit \"%.*s\" multiplies %s",
                          text_fit(unit, 60), unit, scheme->part->name);
-    if (list && !read_parts(&g.parts, list))
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "unknown setting \"%.*s\"; a scheme has parts=N",
-                         text_fit(list, 60), list);
+    const char *const rest = list ? read_list(&g, list) : "";
+    if (*rest)
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "unknown setting \"%.*s\"; a scheme has parts=N, and slices=N of k",
+            text_fit(rest, 60), rest);
     const enum bitcut_status status = fp64_plan(&parts, &g, f);
     if (status == BITCUT_OK) *to = g;
     return status;
@@ -234,4 +315,5 @@ void fp64_line_write(char *line, size_t size, const struct bitcut_gemm *g)
 {
     snprintf(line, size, "%s@%s", g->scheme->name, g->unit->name);
     if (g->parts != BITCUT_UNSET) text_add(line, size, ",parts=%d", g->parts);
+    if (g->order.slices) text_add(line, size, ",slices=%d", g->order.slices);
 }

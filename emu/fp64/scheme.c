@@ -117,6 +117,7 @@ const struct bitcut_scheme schemes[] = {
       .most = CUT_PARTS_MAX,
       .cut = &cut_carried,
       .levels = true,
+      .whole_k = 1000,
       .finite = true,
       .update = fp64_update_fused,
       .run = fp64_run_slices,

@@ -25,6 +25,8 @@ struct bitcut_scheme {
     bool backward; /* whether weights are added from the smallest one on, each of them
                       multiplied by alpha: D = alpha sum + D, rounded once, where the
                       first D is beta C, rounded                                        */
+    size_t whole_k; /* from this k on, a library cuts k into slices, by a rule that is not
+                       known; 0: it does not                                         */
     bool finite; /* whether a GEMM with an infinite or NaN element is computed as fp64  */
 
     /* D for the complete sum v of an output, unless the scheme is `backward`.  c is +0 if

@@ -696,7 +696,7 @@ START_TEST(refusals)
     } cases[] = {
         { "ozimmu@h100,parts=19", "scheme ozimmu has 1 to 18 parts" },
         { "ozimmu@h100,parts=0", "scheme ozimmu has 1 to 18 parts" },
-        { "ozimmu@h100,slices=2", "unknown setting \"slices=2\"; a scheme has parts=N" },
+        { "ozimmu@h100,parts=3,tile=2", "unknown setting \"tile=2\"; a scheme has parts=N, and slices=N of k" },
         { "ozimmu@v100", "no unit \"v100\" multiplies s8" },
         { "ozimmu@hopper/mma.m16n8k16.f32.f16",
           "hopper/mma.m16n8k16.f32.f16 multiplies f16 by f16; scheme ozimmu has parts in s8" },
