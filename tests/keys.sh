@@ -125,6 +125,8 @@ runs > out 2>&1 || cat out >> run.failed
     prints verify verify $extended zeros.npy --sparse-a -d ZD.npy
     prints D2 gemm --recipe legemm --unit a100 $small -o D2.npy --reference none
     prints fp64 gemm --scheme ozimmu --unit h100 -m 4 -n 4 -k 8 --save-a W.npy --save-b V.npy -o U.npy
+    prints fp64 gemm --scheme ozimmu --unit h100 --worst-inputs -m 1 -n 1 -k 8
+    prints fp64_advice advise --fp64 -a W.npy -b V.npy
     prints fp64 explain -a W.npy -b V.npy -d U.npy
     prints fp64 verify --scheme ozimmu-h --unit h100 -a W.npy -b V.npy -d U.npy
     prints gemm gemm --recipe plain --unit hopper/mma.m16n8k32.s32.s8 $small \
@@ -220,6 +222,8 @@ every_line() {
     unread gemm --recipe legemm --unit h100 $small --budget --at 1,2 --worst 1
     unread verify --recipe legemm --unit h100 -a A.npy -b B.npy -d D2.npy --worst 1 --seconds 1
     unread gemm --scheme ozimmu --unit h100 -m 4 -n 4 -k 8
+    unread gemm --scheme ozimmu --unit h100 --worst-inputs -m 1 -n 1 -k 8
+    unread advise --fp64 -a W.npy -b V.npy
     unread explain -a W.npy -b V.npy -d U.npy
     unread verify --scheme ozimmu-h --unit h100 -a W.npy -b V.npy -d U.npy
     unread explain -a A.npy -b B.npy -d D2.npy --recipe legemm --seconds 1
@@ -235,6 +239,7 @@ ok_if_empty "gemm" "$(same gemm gemm gemm_batch 'a GEMM' 'operands of a GEMM' me
 ok_if_empty "verify" "$(same verify verify verify_batch 'a GEMM' 'operands of a GEMM' budget)"
 ok_if_empty "FP64" "$(same fp64 'gemm of FP64' 'explain of FP64' 'verify of FP64' \
     'errors of FP64' 'may metrics')"
+ok_if_empty "advise --fp64" "$(same fp64_advice 'advise of FP64')"
 ok_if_empty "explain" "$(same explain explain 'a GEMM')"
 ok_if_empty "explain --probe" "$(same probed 'probe of a program')"
 ok_if_empty "bound" "$(same bound bound 'a GEMM')"

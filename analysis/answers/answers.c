@@ -3,6 +3,7 @@
 #include "analysis/answers/answers.h"
 
 #include "analysis/fit/fit_fields.h"
+#include "analysis/fp64/scheme_advice.h"
 #include "analysis/fp64/scheme_search.h"
 #include "analysis/identify/result_pair.h"
 #include "analysis/identify/statistic_search.h"
@@ -64,6 +65,12 @@ const struct record answers[] = {
     INNER(integer_answer, "gemm of integers", "outputs that are the exact integer", integer_gemm_fields),
     INNER(integer_answer, "verify of integers", "comparison of two results of integers", integer_verify_fields),
     INNER(fp64_answer, "gemm of FP64", "an FP64 GEMM by a scheme", fp64_gemm_fields),
+    INNER(worst_inputs, "gemm of FP64.worst_inputs", "the search for the worst inputs", worst_inputs_fields),
+    INNER(worst_inputs, "gemm of FP64.worst_inputs.causes", "the causes of the loss", worst_cause_fields),
+    INNER(worst_range, "gemm of FP64.worst_inputs.ranges", "the loss for a range of exponents", worst_range_fields),
+    INNER(edge_result, "gemm of FP64.worst_inputs.edge_cases", "a dot product at the ends of the range", edge_result_fields),
+    INNER(scheme_advice, "advise of FP64", "which scheme is accurate enough", scheme_advice_fields),
+    INNER(scheme_trial, "advise of FP64.advice", "a recommended scheme", scheme_trial_fields),
     INNER(fp64_answer, "errors of FP64", "errors of an FP64 GEMM, beside all metrics", fp64_error_fields),
     INNER(scheme_explanation, "explain of FP64", "the scheme that computed a D in FP64", scheme_explain_fields),
     INNER(fp64_answer, "verify of FP64", "comparison of a D in FP64", fp64_verify_fields),

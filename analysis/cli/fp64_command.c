@@ -19,7 +19,7 @@ struct fp64_setup {
     bool drawn, is_batch;
     struct worst_problem problem; /* of --worst-inputs */
     struct worst_inputs worst;
-    char from[2][WORST_NAME_MAX + 16]; /* origin of its A and B */
+    char from[2][WORST_NAME_MAX + 32]; /* origin of its A and B */
 };
 
 static void clear(struct fp64_setup *s)
@@ -186,8 +186,10 @@ static int search(struct fp64_setup *s, const struct context *x)
                                          .progress = &x->progress };
     if (worst_inputs_find(&s->worst, &s->problem, &f) != BITCUT_OK)
         return fail("--worst-inputs", &f);
-    snprintf(s->from[0], sizeof s->from[0], "search from %s", s->worst.from_a);
-    snprintf(s->from[1], sizeof s->from[1], "search from %s", s->worst.from_b);
+    snprintf(s->from[0], sizeof s->from[0], "from a search that began with %s",
+             s->worst.from_a);
+    snprintf(s->from[1], sizeof s->from[1], "from a search that began with %s",
+             s->worst.from_b);
     s->input_a = s->from[0];
     s->input_b = s->from[1];
     s->drawn = true;

@@ -243,7 +243,7 @@ const struct record_field fp64_gemm_fields[] = {
     OF(seed, "seed", "", "seed of the inputs"),
     OF(seconds, "seconds", "s", "time of the emulator"),
     OF(products_per_second, "products_per_second", "1/s", "products of parts per second"),
-    { .name = "", .what = "", .unit = "", .kind = RECORD_GROUP, .of = fp64_error_fields, .when = was_judged },
+    { .name = "", .what = "errors of D, if it was compared", .unit = "", .kind = RECORD_GROUP, .of = fp64_error_fields, .when = was_judged },
     RECORD_POINTER(struct fp64_answer, worst, worst_inputs_fields, "worst_inputs", "the search for the worst inputs; null: not asked for"),
     { 0 }
 }, fp64_verify_fields[] = {
@@ -256,7 +256,7 @@ const struct record_field fp64_gemm_fields[] = {
     NUMBER_OF(given, "first.given", "its value"),
     NUMBER_OF(expected, "first.expected", "that of the emulator"),
     RECORD_SENTENCE(describe_explanation, "explanation", "what computed D instead; null: unknown"),
-    { .name = "", .what = "", .unit = "", .kind = RECORD_GROUP, .of = fp64_error_fields, .when = was_judged },
+    { .name = "", .what = "errors of D, if it was compared", .unit = "", .kind = RECORD_GROUP, .of = fp64_error_fields, .when = was_judged },
     { 0 }
 };
 /* clang-format on */

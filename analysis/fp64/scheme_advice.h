@@ -69,7 +69,7 @@ enum bitcut_status scheme_advice_find(struct scheme_advice *to,
                                       const struct scheme_problem *problem,
                                       struct fault *f);
 
-extern const struct record_field scheme_advice_fields[];
+extern const struct record_field scheme_advice_fields[], scheme_trial_fields[];
 extern const struct record_line scheme_advice_lines[];
 
 #endif

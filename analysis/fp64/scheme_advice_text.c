@@ -31,7 +31,7 @@ static const void *each_trial(const void *answer, size_t i, void *room)
 #define TRIAL(place, key, unit, what) RECORD_INNER(struct scheme_trial, place, key, unit, what)
 #define OF(place, key, unit, what) RECORD_INNER(struct scheme_advice, place, key, unit, what)
 
-static const struct record_field trial_fields[] = {
+const struct record_field scheme_trial_fields[] = {
     TRIAL(scheme, "scheme", "", "the scheme (bitcut list schemes)"),
     TRIAL(unit, "unit", "", "the unit that multiplies parts"),
     TRIAL(target, "target", "", "the chip or unit that was asked for"),
@@ -58,8 +58,8 @@ const struct record_field scheme_advice_fields[] = {
     OF(dgemm[0], "dgemm_error", "", "error of FP64 multiply-adds, k ascending, on the first sample"),
     OF(f32[0], "f32_error", "", "error of FP32 multiply-adds of A and B rounded to FP32"),
     OF(f32_suffices, "f32_suffices", "", "whether FP32 reaches the wanted error on both samples"),
-    RECORD_POINTER(struct scheme_advice, choice, trial_fields, "advice", "the cheapest scheme that reaches it; null: none does"),
-    RECORD_ITEMS(each_trial, trial_fields, "tried", "every scheme, as `advice`"),
+    RECORD_POINTER(struct scheme_advice, choice, scheme_trial_fields, "advice", "the cheapest scheme that reaches it; null: none does"),
+    RECORD_ITEMS(each_trial, scheme_trial_fields, "tried", "every scheme, as `advice`"),
     { 0 }
 };
 /* clang-format on */

@@ -178,7 +178,7 @@ const struct record_field scheme_explain_fields[] = {
     OF(match.compared, "compared", "outputs that were compared"),
     OF(match.same, "same", "other schemes and numbers of parts that give as many"),
     OF(match.tried, "tried", "schemes and numbers of parts that were tried"),
-    { .name = "", .what = "", .unit = "", .kind = RECORD_GROUP, .of = fp64_error_fields, .when = is_judged },
+    { .name = "", .what = "keys that are present together", .unit = "", .kind = RECORD_GROUP, .of = fp64_error_fields, .when = is_judged },
     { 0 }
 };
 /* clang-format on */

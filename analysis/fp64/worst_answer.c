@@ -30,15 +30,19 @@ static bool has_cause(const void *x)
 /* clang-format off */
 #define OF(place, key, unit, what) RECORD_INNER(struct worst_inputs, place, key, unit, what)
 
-static const struct record_field range_fields[] = {
+const struct record_field worst_range_fields[] = {
     RECORD_INNER(struct worst_range, range, "range", "", "binades that exponents of a row and of a column span"),
     RECORD_MAYBE(struct worst_range, loss, "loss", "u |A||B|", "the largest loss; null: the search was stopped before"),
     { 0 }
 };
 
-static const struct record_field cause_fields[] = {
-    RECORD_NAMED(struct worst_inputs, cause, "", scheme_losses, "u |A||B|",
-                 "the part of each cause; their sum is D - E"),
+const struct record_field worst_cause_fields[] = {
+    OF(cause[LOSS_A], "representation_a", "u |A||B|", "bits of A that no part has"),
+    OF(cause[LOSS_B], "representation_b", "u |A||B|", "bits of B that no part has"),
+    OF(cause[LOSS_LEFT_OUT], "left_out", "u |A||B|", "products of slices that the scheme does not compute"),
+    OF(cause[LOSS_UNIT], "unit", "u |A||B|", "sums of products of parts that the unit rounds"),
+    OF(cause[LOSS_OVERFLOW], "overflow", "u |A||B|", "integers beyond s32 or the range of the residues"),
+    OF(cause[LOSS_ADDITIONS], "additions", "u |A||B|", "FP64 additions of the products, or of the residues; all parts add up to D - E"),
     { 0 }
 };
 
@@ -60,8 +64,8 @@ const struct record_field worst_inputs_fields[] = {
     OF(bound, "bound", "u |A||B|", "the bound of the scheme for the worst output, from the data"),
     OF(range_a, "range_a", "", "binades that exponents of its row of A span"),
     OF(range_b, "range_b", "", "binades that exponents of its column of B span"),
-    RECORD_TOGETHER(has_cause, cause_fields, "causes", "the loss by causes; null: D or a scale is not finite"),
-    RECORD_ITEMS(each_range, range_fields, "ranges", "loss by the range of exponents, A and B of opposite(range)"),
+    RECORD_TOGETHER(has_cause, worst_cause_fields, "causes", "the loss by causes; null: D or a scale is not finite"),
+    RECORD_ITEMS(each_range, worst_range_fields, "ranges", "loss by the range of exponents, A and B of opposite(range)"),
     RECORD_ITEMS(each_edge, edge_result_fields, "edge_cases", "dot products at the ends of the range"),
     { 0 }
 };

@@ -67,7 +67,8 @@ enum bitcut_status worst_inputs_find(struct worst_inputs *to,
                                      struct fault *f);
 void worst_inputs_clear(struct worst_inputs *x);
 
-extern const struct record_field worst_inputs_fields[];
+extern const struct record_field worst_inputs_fields[], worst_range_fields[],
+    worst_cause_fields[];
 
 /* Sentences about a struct worst_inputs. */
 record_describe worst_describe_search, worst_describe_loss, worst_describe_cause,
