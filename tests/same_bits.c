@@ -2,10 +2,11 @@
 /* Digests of the library's results, one line each: same_bits MODE THREADS [LOCALE].  MODE
    is the floating-point mode of the caller; no digest may depend on these arguments.
    Exit status 77: this machine does not have that mode or locale. */
-#include "emu/gemm.h"
+#include "emu/fp64/fp64_gemm.h"
 #include "lib/gemm/recipe.h"
 #include "lib/input/input.h"
 #include "lib/io/decimal.h"
+#include "lib/number/bits.h"
 
 #include <fenv.h>
 #include <locale.h>
@@ -225,6 +226,39 @@ static void recipes_digest(void)
     matrix_clear(&d);
 }
 
+/* Every scheme: 1.5 A B - 0.25 C in FP64, values of any size. */
+static void schemes_digest(void)
+{
+    static double x[4][K * (M + N)], d[M * N];
+    static const char *const families[] = { "exp_rand(-20,10)", "nrand", "phi", "graded" };
+    const struct bitcut_format *const f64 = &formats[FORMAT_F64];
+    for (int i = 0; i < 4; i++) {
+        struct input in;
+        require(input_parse(&in, families[i], NULL) == BITCUT_OK, families[i]);
+        require(input_fill_f64(x[i], i % 2 ? K : M, i % 2 ? N : K, &in,
+                               i % 2 ? INPUT_B : INPUT_A, 1, threads, NULL) == BITCUT_OK,
+                families[i]);
+    }
+    for (const struct bitcut_scheme *s = schemes; s->name; s++) {
+        struct bitcut_gemm g = gemm_of(NULL, fp64_unit_find(s, "b200"));
+        uint64_t digest = digest_empty;
+        if (!g.unit) g.unit = fp64_unit_find(s, "h100");
+        require(g.unit != NULL, s->name);
+        g.scheme = s;
+        g.m = M, g.n = N, g.k = K;
+        g.alpha_f64 = 1.5, g.beta_f64 = -0.25;
+        g.c = (struct bitcut_matrix){ .at = x[1], .format = f64 };
+        g.d = (struct bitcut_matrix){ .to = d, .format = f64 };
+        for (int i = 0; i < 4; i += 2) {
+            g.a = (struct bitcut_matrix){ .at = x[i], .format = f64 };
+            g.b = (struct bitcut_matrix){ .at = x[i + 1], .format = f64 };
+            require(bitcut_gemm(NULL, &g, threads, NULL) == BITCUT_OK, s->name);
+            for (int p = 0; p < M * N; p++) digest_add(&digest, bits_of_double(d[p]));
+        }
+        digest_print("scheme", s->name, digest);
+    }
+}
+
 static void exact_digest(const char *family)
 {
     static uint32_t c32[M * N];
@@ -255,6 +289,7 @@ static void all_digest(void)
     inputs_digest();
     units_digest();
     recipes_digest();
+    schemes_digest();
     exact_digest("urand(-1,1)");
     exact_digest("exp_rand(-120,120)");
     exact_digest("exp_rand(-75,-60)");

@@ -61,7 +61,7 @@ compiled() {
     command -v "$1" > "$work/errors" || { skip "$name" "$1"; return; }
     sources="$(find "$srcdir/lib" -name '*.c' ! -name 'json_*' ! -name safetensors.c ! -name torch.c \
         ! -name zip.c ! -name matrix_file.c ! -name source.c)"
-    sources="$sources $(echo "$srcdir"/emu/*.c "$srcdir"/emu/fast/*.c)"
+    sources="$sources $(echo "$srcdir"/emu/*.c "$srcdir"/emu/fast/*.c "$srcdir"/emu/fp64/*.c)"
     ok_if_empty "$name compiles" "$(compile "$name" "$@" 2>&1)"
     same "$name" nearest 2
 }
@@ -213,3 +213,23 @@ exit 0
 # exact subnormal 63cad9b754bca29d
 # exact specials(100) f0d04bc5df6868b8
 # exact anybits 16941cbc128f6da3
+# input phi fb2a31691ae624ef
+# input graded c824c3666dd92085
+# input opposite d1f313ae353c3e3b
+# input line_scaled a9dc540dda8faf0a
+# input all_ones ed8908e58b437938
+# input max_digits 41040338b6f1da3d
+# input cancelling 679670a579de403f
+# input near_subnormal f3a3d311f09f3ee5
+# scheme fp64 d64a0fe451a63c2e
+# scheme ozimmu 9ca8750786871866
+# scheme ozimmu-ef 3561c61b5ef53b3f
+# scheme ozimmu-rn 6bcb8aee235958ee
+# scheme ozimmu-h 0c60833324aac429
+# scheme cublasdx c3c53bc66d271c67
+# scheme gemmul8 117c69fd0bde1857
+# scheme gemmul8-fast bf6ff8c66e2fafc1
+# scheme cublas-fixed 4da61a9a7dfc20ef
+# scheme slices-f16 cff0a85d2a26a394
+# scheme slices-bf16 67ea5eb4da3c8ff5
+# scheme slices-e4m3 9a3c4588d108a26b

@@ -189,6 +189,7 @@ void scheme_match_name(char *text, size_t size, const struct scheme_match *m)
     if (m->scheme->part != &formats[FORMAT_F64])
         text_add(text, size, " with %d %s", m->parts,
                  m->scheme->cut ? "slices" : "moduli");
+    if (m->slices > 1) text_add(text, size, " (--split-k %d)", m->slices);
 }
 
 static void describe_verdict(char *text, size_t size, const void *answer)

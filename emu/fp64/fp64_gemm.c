@@ -243,16 +243,21 @@ static enum bitcut_status run_one(const struct bitcut_gemm *g, int parts,
     return status;
 }
 
-/* GEMMs with fewer products are computed by one thread. */
-enum { DIVIDED_MIN = 1 << 18 };
+/* Whether a GEMM is computed by one thread. */
+static bool is_small(const struct bitcut_gemm *g)
+{
+    enum { DIVIDED_MIN = 1 << 18 };
+    size_t outputs, products;
+    return size_multiply(&outputs, g->m, g->n) &&
+           size_multiply(&products, outputs, g->k) && products < DIVIDED_MIN;
+}
 
 enum bitcut_status fp64_gemm_run(const struct bitcut_gemm *g,
                                  const struct gemm_options *options, struct fault *f)
 {
-    const bool small = (double)g->m * (double)g->n * (double)g->k < DIVIDED_MIN;
     struct gemm_options own = *options;
     int parts;
-    if (small) own.threads = 1;
+    if (is_small(g)) own.threads = 1;
     enum bitcut_status status = fp64_plan(&parts, g, f);
     if (status == BITCUT_OK) status = gemm_check_matrices(g, true, f);
     if (!g->m || !g->n) return status;

@@ -109,8 +109,11 @@ bool fp64_sums_are_exact(const struct fp64_job *job, const int width[2])
 
 enum bitcut_status fp64_widths(int width[2], const struct fp64_job *job, struct fault *f)
 {
+    struct hostfp saved;
+    hostfp_enter(&saved);
     job->scheme->cut->widths(width, job->k, digit_bits(job->scheme->part),
                              sum_bits(job->unit));
+    hostfp_leave(&saved);
     if (width[0] >= 1 && width[1] >= 1) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
                      "k = %zu is too large for slices of %s whose sums are %s", job->k,

@@ -91,18 +91,18 @@ START_TEST(no_output_exceeds_its_bound)
         int least, most;
         double near; /* some error is at least this share of its bound */
     } cases[] = {
-        { "fp64", "fma/f64", 1, 1, 0.02 },
-        { "ozimmu", "h100", 1, 10, 0.1 },
-        { "ozimmu-ef", "h100", 1, 10, 0.1 },
-        { "ozimmu-rn", "h100", 1, 10, 0.05 },
-        { "ozimmu-h", "h100", 1, 10, 0.05 },
-        { "cublasdx", "h100", 1, 8, 0.02 },
-        { "gemmul8", "h100", 2, 20, 0.1 },
-        { "gemmul8-fast", "h100", 2, 20, 0.1 },
-        { "cublas-fixed", "h100", 1, 8, 0.02 },
-        { "slices-f16", "h100", 1, 9, 0.05 },
-        { "slices-bf16", "mi300", 1, 9, 0.05 },
-        { "slices-e4m3", "b200", 1, 15, 0.05 },
+        { "fp64", "fma/f64", 1, 1, 0.015 },
+        { "ozimmu", "h100", 1, 10, 0.015 },
+        { "ozimmu-ef", "h100", 1, 10, 0.015 },
+        { "ozimmu-rn", "h100", 1, 10, 0.015 },
+        { "ozimmu-h", "h100", 1, 10, 0.015 },
+        { "cublasdx", "h100", 1, 8, 0.005 },
+        { "gemmul8", "h100", 2, 20, 0.015 },
+        { "gemmul8-fast", "h100", 2, 20, 0.015 },
+        { "cublas-fixed", "h100", 1, 8, 0.015 },
+        { "slices-f16", "h100", 1, 9, 0.015 },
+        { "slices-bf16", "mi300", 1, 9, 0.015 },
+        { "slices-e4m3", "b200", 1, 15, 0.015 },
     };
     uint64_t state = test_seed();
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
