@@ -50,7 +50,7 @@ tables_listed() {
     done
     for table in $tables; do
         case $table in
-        architectures | instructions | kernels) [ -f "$BITCUT_MODULES/bitcut-cuda.so" ] || continue ;;
+        architectures | instructions | kernels | fp64-kernels) [ -f "$BITCUT_MODULES/bitcut-cuda.so" ] || continue ;;
         esac
         rows_listed "$table"
         case $table in

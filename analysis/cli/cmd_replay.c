@@ -177,7 +177,7 @@ const struct command command_replay = {
     .examples = {
         { "Compare a recording with the unit table",
           "bitcut replay data/h200/mma_m16n8k16_f16_f32" },
-        { "Which units a processor has, from what PyTorch computes there (settle.py)",
-          "bitcut replay data/pastes/zen4.txt" },
+        { "Which units a GPU has, from what PyTorch computes there (settle.py)",
+          "bitcut replay data/pastes/h200.txt" },
     },
 };

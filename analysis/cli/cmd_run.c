@@ -542,8 +542,6 @@ const struct command command_run = {
     .examples = {
         { "Run a program with its FP32 products computed as on an H100",
           "bitcut run --recipe ootomo --unit h100 -- python3 train.py" },
-        { "Run a program with its FP64 products composed of products in s8",
-          "bitcut run --scheme ozimmu-h --parts 8 --unit h100 -- python3 solve.py" },
         { "Find which products of a program need FP32",
           "bitcut run --audit -o audit.jsonl -- python3 train.py" },
     },

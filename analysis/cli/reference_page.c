@@ -143,8 +143,7 @@ static void command_page(const struct reference *r, const struct command *c)
     }
     put_exit_status();
     section("EXAMPLES");
-    for (int i = 0; i < EXAMPLES && c->examples[i].what; i++)
-        put_example(&c->examples[i]);
+    for (int i = 0; i < EXAMPLES; i++) put_example(&c->examples[i]);
     put_see_also(c->name);
 }
 
