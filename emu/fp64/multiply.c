@@ -51,10 +51,22 @@ static enum bitcut_status by_unit(double *to, const struct fp64_job *job,
     return status;
 }
 
+/* Whether the sums are those of integers modulo 2^32: on a unit of integers, and of
+   digits whose sums in FP32 are exact, in a format that represents all integers of 8
+   bits, which are the digits of a line with an element from 2^970 on. */
+static bool sums_are_exact(const struct fp64_job *job)
+{
+    enum { BYTE_FRACTION = 7 };
+    int width[2];
+    if (format_is_integer(job->unit->c)) return fast_integer_sums(job->unit);
+    return job->scheme->cut && job->scheme->part->fraction_bits >= BYTE_FRACTION &&
+           fp64_widths(width, job, NULL) == BITCUT_OK && fp64_sums_are_exact(job, width);
+}
+
 enum bitcut_status fp64_multiply(double *to, const struct fp64_job *job, const int16_t *a,
                                  const int16_t *b, struct fault *f)
 {
-    if (!fast_integer_sums(job->unit)) return by_unit(to, job, a, b, f);
+    if (!sums_are_exact(job)) return by_unit(to, job, a, b, f);
     const struct simd_level *level = job->options->simd;
     const enum bitcut_status status = level ? BITCUT_OK : simd_choose(&level, f);
     if (status != BITCUT_OK) return status;
