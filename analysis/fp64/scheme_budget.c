@@ -57,7 +57,7 @@ static void add_product(struct exact_sums64 *s, double a, double b)
     mpfr_add(s->sum[SUM_AB], s->sum[SUM_AB], s->z, MPFR_RNDN);
 }
 
-/* x - y, of which nothing is lost. */
+/* x - y, exactly. */
 static double difference(struct exact_sums64 *s, mpfr_t x, mpfr_t y)
 {
     const int inexact = mpfr_sub(s->z, x, y, MPFR_RNDN);

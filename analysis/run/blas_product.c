@@ -59,7 +59,7 @@ void *product_place(const struct bitcut_matrix *x, size_t rows, size_t cols, siz
            product_bytes(x) * (x->layout == BITCUT_ROW_MAJOR ? i * ld + j : j * ld + i);
 }
 
-/* The place of an element of a matrix of which one half is stored. */
+/* The place of an element of a matrix that has one half stored. */
 static const void *stored(const struct bitcut_matrix *x, size_t rows, size_t cols,
                           size_t i, size_t j, enum half half)
 {

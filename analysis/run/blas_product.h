@@ -53,8 +53,8 @@ void *product_place(const struct bitcut_matrix *x, size_t rows, size_t cols, siz
                     size_t j);
 size_t product_bytes(const struct bitcut_matrix *x);
 
-/* The encoding of element (i, j) of a matrix of rows x cols of which one half is stored.
- */
+/* The encoding of element (i, j) of a matrix of rows x cols that has one half
+   stored. */
 uint64_t product_element(const struct bitcut_matrix *x, size_t rows, size_t cols,
                          size_t i, size_t j, enum half half);
 

@@ -90,8 +90,8 @@ template <int PARTS> using four_slices = uint32_t[PARTS];
 
 __device__ void put_byte(uint32_t &to, uint32_t byte, int q) { to |= byte << 8 * q; }
 
-/* cut_line_truncated() of emu/fp64/cut.c.  The significand is shifted as in its 128 bits,
-   of which up to NARROW slices need the first 64. */
+/* cut_line_truncated() of emu/fp64/cut.c.  The significand is shifted as in its 128 bits.
+   Up to NARROW slices need only the first 64 bits. */
 template <int PARTS>
 __device__ void cut_truncated(four_slices<PARTS> &d, const double (&x)[FOUR],
                               uint64_t largest, const cut_job &job)

@@ -103,10 +103,10 @@ struct dgemm64 {
 
 /* Compensated sums of the products in three parts (Ogita, Rump, Oishi 2005, after
    Algorithm 5.10, DotK with K = 3, in one pass).  The exact sum is high + middle + the
-   exact sum of the terms of `low`, of which there are two for each product.  `low` is
-   their sum and `size` is the sum of their magnitudes; both are added in binary64 with at
-   most k + 1 roundings of each term.  `magnitude` is the sum of the rounded products'
-   magnitudes, k ascending.  All kernels give the same bits.
+   exact sum of the terms of `low`; each product gives two.  `low` is their sum and `size`
+   is the sum of their magnitudes; both are added in binary64 with at most k + 1 roundings
+   of each term.  `magnitude` is the sum of the rounded products' magnitudes, k ascending.
+   All kernels give the same bits.
 
    This holds for element (i, j) if the multiplied operands of its row and its column are
    exact and finite, below 2^450, and its products are multiples of 2^-1074; other

@@ -60,7 +60,7 @@ static void tile_run(const void *of, size_t worker, const struct grid_tile *at)
 
 enum { ROWS = 8 }; /* rows at a time */
 
-/* Fill in the known facts about `lines`, of which the first one has the number `at`. */
+/* Fill in the known facts about `lines`; the first of them has the number `at`. */
 static void lines_take(const struct exact64_job *job, size_t at, struct lines64 lines)
 {
     lines_ranges(job->range + at, &lines);

@@ -78,9 +78,9 @@ static bool add_update(struct proof64 *p, double beta, double c)
     return true;
 }
 
-/* Transform the parts into three with the same exact sum, of which each one is about the
-   rounding error of the sum of itself and the part before; what does not fit is added to
-   the error. */
+/* Transform the parts into three with the same exact sum.  Each part is about the
+   rounding error of the sum of itself and the part before; what does not fit is added
+   to the error. */
 static void reduce(struct proof64 *p)
 {
     for (int pass = 0; pass < 3; pass++)

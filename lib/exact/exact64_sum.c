@@ -119,7 +119,7 @@ static void add_product(struct wide *w, struct parts x, struct parts y)
 
 /* --- rules of special values -------------------------------------------------------- */
 
-/* The sum of the terms that are NaN or infinite, of which there is at least one. */
+/* The sum of the terms that are NaN or infinite; there is at least one. */
 static double special_sum(size_t k, const double *a, const double *b, bool magnitudes)
 {
     double sum = 0;

@@ -64,7 +64,7 @@ static uint32_t exp_rand_element(const struct draw *d, const struct element *e)
     return f32_of_fields(e->word[3] >> 31, exponent, e->word[2] >> 9);
 }
 
-/* The same with 52 bits of the fraction, the first 23 of which are the same. */
+/* The same with 52 bits of the fraction; the first 23 bits are the same. */
 static double exp_rand_real(const struct draw *d, const struct element *e)
 {
     const int exponent = integer_between(d->parameter[0], d->parameter[1], e->word);

@@ -228,7 +228,7 @@ static bool is(const struct name *f, const char *base) { return !strcmp(f->base,
 
 static bool batched(const struct name *f) { return !strncmp(f->base, LETTER "gemm_batch", 11); }
 
-/* Whether a call is of three groups, one of which has no GEMM: the library has that one. */
+/* Whether a call has three groups and one group has no GEMM: the library has that call. */
 static bool groups(const struct name *f, int count)
 {
     return is(f, LETTER "gemm_batch") && count > 2;

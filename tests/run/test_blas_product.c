@@ -190,7 +190,7 @@ START_TEST(whole_products)
 }
 END_TEST
 
-/* A A^T, of which one half is asked for; with beta 0 that may be NaN. */
+/* One half of A A^T; with beta 0, C may be NaN. */
 static void try_rank(size_t n, size_t k, int way_at, enum half half, int threads,
                      uint64_t *rng)
 {
