@@ -292,7 +292,7 @@ static int shift_fast(const struct moduli_constants *c, const double *x, size_t 
                       bool apart)
 {
     const double largest = largest_of(x, k), squares = squares_of(x, k, apart ? 32 : 256);
-    const int exponent = exponent_of(squares);
+    const int exponent = isfinite(squares) ? exponent_of(squares) : 0;
     const double log2 =
         float_up(log2_approx(float_up(ldexp(squares, -exponent))) + exponent);
     const double norm = larger_double(1, float_up(HALF * log2));

@@ -42,7 +42,8 @@ static struct data data_of(uint64_t *state, int kind, size_t k)
     if (kind == ZEROS) memset(x.a[1], 0, sizeof x.a[1]);
     for (int i = 0; i < M; i++)
         for (int j = 0; j < N; j++) x.c[i][j] = draw(state, kind);
-    if (test_bits(state) & 1) x.alpha = draw(state, UNIFORM), x.beta = draw(state, UNIFORM);
+    if (test_bits(state) & 1)
+        x.alpha = draw(state, UNIFORM), x.beta = draw(state, UNIFORM);
     return x;
 }
 
@@ -50,8 +51,8 @@ static struct data data_of(uint64_t *state, int kind, size_t k)
 
 /* D of the library, from matrices of another layout and with gaps, in a mode of the
    processor. */
-static void run(double d[M][N], const char *scheme, const char *unit, const struct data *x,
-                int parts, int threads)
+static void run(double d[M][N], const char *scheme, const char *unit,
+                const struct data *x, int parts, int threads)
 {
     static double b[K_MAX][N + 3];
     char line[BITCUT_GEMM_MAX], why[BITCUT_TEXT_MAX];
@@ -68,10 +69,9 @@ static void run(double d[M][N], const char *scheme, const char *unit, const stru
     g.a = (struct bitcut_matrix){ .at = x->a, .format = f64, .ld = K_MAX };
     if (threads == 1) g.b = (struct bitcut_matrix){ .at = b, .format = f64, .ld = N + 3 };
     else
-        g.b = (struct bitcut_matrix){ .at = x->b,
-                                      .format = f64,
-                                      .ld = K_MAX,
-                                      .layout = BITCUT_COLUMN_MAJOR };
+        g.b = (struct bitcut_matrix){
+            .at = x->b, .format = f64, .ld = K_MAX, .layout = BITCUT_COLUMN_MAJOR
+        };
     g.c = (struct bitcut_matrix){ .at = x->c, .format = f64 };
     g.d = (struct bitcut_matrix){ .to = d, .format = f64 };
     fenv_t saved;
@@ -193,7 +193,8 @@ START_TEST(chains)
     mpfr_t sum, a, b;
     mpfr_inits2(53, sum, a, b, (mpfr_ptr)0);
     for (int turn = 0; turn < test_cases(60, 1000); turn++) {
-        const struct data x = data_of(&state, turn % KINDS, 1 + test_bits(&state) % K_MAX);
+        const struct data x =
+            data_of(&state, turn % KINDS, 1 + test_bits(&state) % K_MAX);
         double d[M][N];
         for (int i = 0; i < M; i++)
             for (int j = 0; j < N; j++) {
@@ -232,8 +233,9 @@ START_TEST(specials_of_the_instruction)
         }
         for (int p = 0; p < K; p++)
             for (int j = 0; j < SIZE; j++) b[p * SIZE + j] = bt[j * K + p];
-        ck_assert_int_eq(bitcut_mma(d, unit, 1, SIZE, SIZE, K, (void *)a, (void *)b, zero, 1),
-                         BITCUT_OK);
+        ck_assert_int_eq(
+            bitcut_mma(d, unit, 1, SIZE, SIZE, K, (void *)a, (void *)b, zero, 1),
+            BITCUT_OK);
         struct bitcut_gemm g;
         bitcut_gemm_init(&g, sizeof g);
         g.scheme = bitcut_scheme_find("fp64");
@@ -274,6 +276,68 @@ START_TEST(scales_of_special_rows)
 }
 END_TEST
 
+/* Numbers of any bits, often at the ends of the range, and often NaN or infinite. */
+static double draw_bits(uint64_t *state)
+{
+    static const double ends[] = { NAN,       INFINITY, -INFINITY, 0x1p1023,
+                                   0x1p512,   0x1p128,  0x1p-512,  0x1p-1022,
+                                   0x1p-1074, -0.0,     -0x1p1023, 0x1.fffffffffffffp1023,
+                                   0x1p-1000, 1 };
+    const uint64_t bits = test_bits(state);
+    return bits % 4 ? ends[bits / 4 % (sizeof ends / sizeof *ends)]
+                    : double_of_bits(test_bits(state));
+}
+
+/* Every scheme defines D for numbers of any bits: when the rows of A and C change places,
+   so do those of D, with all their bits. */
+START_TEST(any_bits)
+{
+    static const struct {
+        const char *scheme, *unit;
+        bool by_layout; /* D depends on the layout of B beside infinities */
+    } cases[] = {
+        { "fp64", "h100", false },         { "ozimmu", "h100", false },
+        { "ozimmu-ef", "h100", false },    { "ozimmu-rn", "h100", false },
+        { "ozimmu-h", "h100", false },     { "cublasdx", "h100", false },
+        { "cublas-fixed", "h200", false }, { "gemmul8", "h100", true },
+        { "gemmul8-fast", "h100", true },  { "slices-f16", "a100", false },
+        { "slices-bf16", "h100", false },  { "slices-e4m3", "b200", false },
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
+    static struct data x, moved;
+    uint64_t state = test_seed() + 7;
+    for (int turn = 0; turn < test_cases(10, 200) * CASES; turn++) {
+        const char *const scheme = cases[turn % CASES].scheme, *const unit =
+                                                                   cases[turn % CASES]
+                                                                       .unit;
+        const int parts = strcmp(scheme, "fp64") ? test_between(&state, 2, 9) : 1;
+        x = data_of(&state, turn % KINDS, 1 + test_bits(&state) % 40);
+        const unsigned few = test_bits(&state) % 2 ? 1 : 8; /* one number in so many */
+        for (size_t p = 0; p < x.k; p++) {
+            for (int i = 0; i < M; i++)
+                if (test_bits(&state) % few == 0) x.a[i][p] = draw_bits(&state);
+            for (int j = 0; j < N; j++)
+                if (test_bits(&state) % few == 0) x.b[j][p] = draw_bits(&state);
+        }
+        moved = x;
+        for (int i = 0; i < M; i++) {
+            memcpy(moved.a[i], x.a[(i + 2) % M], sizeof x.a[i]);
+            memcpy(moved.c[i], x.c[(i + 2) % M], sizeof x.c[i]);
+        }
+        double d[M][N], of[M][N];
+        run(d, scheme, unit, &x, parts, 1);
+        run(of, scheme, unit, &moved, parts, cases[turn % CASES].by_layout ? 1 : 3);
+        for (int i = 0; i < M; i++)
+            for (int j = 0; j < N; j++)
+                ck_assert_msg(
+                    bits_of_double(of[i][j]) == bits_of_double(d[(i + 2) % M][j]),
+                    "%s, %d parts, k = %zu, turn %d, (%d, %d): %a, and %a in "
+                    "other rows",
+                    scheme, parts, x.k, turn, i, j, of[i][j], d[(i + 2) % M][j]);
+    }
+}
+END_TEST
+
 START_TEST(refusals)
 {
     static const struct {
@@ -281,10 +345,12 @@ START_TEST(refusals)
     } cases[] = {
         { "ozimmu@h100,parts=19", "scheme ozimmu has 1 to 18 parts" },
         { "ozimmu@h100,parts=0", "scheme ozimmu has 1 to 18 parts" },
-        { "ozimmu@h100,parts=3,tile=2", "unknown setting \"tile=2\"; a scheme has parts=N, and slices=N of k" },
+        { "ozimmu@h100,parts=3,tile=2",
+          "unknown setting \"tile=2\"; a scheme has parts=N, and slices=N of k" },
         { "ozimmu@v100", "no unit \"v100\" multiplies s8" },
         { "ozimmu@hopper/mma.m16n8k16.f32.f16",
-          "hopper/mma.m16n8k16.f32.f16 multiplies f16 by f16; scheme ozimmu has parts in s8" },
+          "hopper/mma.m16n8k16.f32.f16 multiplies f16 by f16; scheme ozimmu has parts in "
+          "s8" },
         { "gemmul8@h100,parts=1", "scheme gemmul8 has 2 to 20 parts" },
     };
     struct bitcut_gemm g;
@@ -303,8 +369,8 @@ START_TEST(refusals)
     g.d = (struct bitcut_matrix){ .to = &x, .format = bitcut_format_find("f64") };
     g.promote = 1;
     ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, why), BITCUT_BAD_ARGUMENT);
-    ck_assert_str_eq(why,
-                     "promote belongs to FP32 GEMMs and cannot be combined with scheme ozimmu-h");
+    ck_assert_str_eq(
+        why, "promote belongs to FP32 GEMMs and cannot be combined with scheme ozimmu-h");
     g.promote = BITCUT_UNSET;
     g.d.format = NULL;
     ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, why), BITCUT_BAD_ARGUMENT);
@@ -312,7 +378,9 @@ START_TEST(refusals)
     double limit;
     g.d.format = bitcut_format_find("f64");
     ck_assert_int_eq(bitcut_bound(&limit, &g, 0, "bound", 1, why), BITCUT_BAD_ARGUMENT);
-    ck_assert_str_eq(why, "a scheme is taken by gemm, verify and judge only; other calls take FP32 GEMMs");
+    ck_assert_str_eq(
+        why,
+        "a scheme is taken by gemm, verify and judge only; other calls take FP32 GEMMs");
 }
 END_TEST
 
@@ -347,5 +415,6 @@ START_TEST(verification)
 }
 END_TEST
 
-TEST_MAIN("fp64", slices, slices_of_two_s_complement, residues, fast_mode_needs_elements_near_one, chains,
-          specials_of_the_instruction, scales_of_special_rows, refusals, verification)
+TEST_MAIN("fp64", slices, slices_of_two_s_complement, residues,
+          fast_mode_needs_elements_near_one, chains, specials_of_the_instruction,
+          scales_of_special_rows, any_bits, refusals, verification)
