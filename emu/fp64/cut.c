@@ -235,7 +235,7 @@ static void cut_line_carried(struct slices *to, size_t line, const double *x,
         const int64_t integer = (int64_t)ldexp(fraction, FRACTION + 1);
         const int up = exponent - (FRACTION + 1) - last, zeros = larger_int(up, 0) / BYTE;
         int64_t rest = up >= 0    ? integer * ((int64_t)1 << up % BYTE)
-                       : up > -64 ? integer / ((int64_t)1 << -up)
+                       : up > -63 ? integer / ((int64_t)1 << -up)
                                   : 0;
         for (int s = to->parts; s--;) {
             const int8_t digit = s < to->parts - zeros ? (int8_t)(uint8_t)rest : 0;

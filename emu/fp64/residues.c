@@ -116,14 +116,16 @@ struct residues {
 /* The bits in which the library keeps a shift. */
 static int stored_shift(int64_t shift) { return -(int16_t)(uint16_t)(uint64_t)-shift; }
 
+/* A shift below INT16_MIN gives zeros, as INT16_MIN does. */
 static void residues_line(struct residues *to, const double *x, size_t line, size_t lines,
                           size_t k, int count)
 {
-    const int bits = fp64_integer_bits(count);
+    const int bits = fp64_integer_bits(count),
+              shift = larger_int(to->shift[line], INT16_MIN);
     for (size_t p = 0; p < k; p++) {
-        const double at = to->shift[line] > INT16_MAX ? 0 : x[line * k + p];
-        const struct scaled s = bits ? wrap(scale(at, to->shift[line]), bits)
-                                     : scale_in_f64(at, to->shift[line]);
+        const double at = shift > INT16_MAX ? 0 : x[line * k + p];
+        const struct scaled s =
+            bits ? wrap(scale(at, shift), bits) : scale_in_f64(at, shift);
         for (int i = 0; i < count; i++)
             to->digit[((size_t)i * lines + line) * k + p] = residue_of(s, moduli[i]);
     }

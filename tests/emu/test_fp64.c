@@ -306,11 +306,11 @@ START_TEST(any_bits)
     enum { CASES = sizeof cases / sizeof *cases };
     static struct data x, moved;
     uint64_t state = test_seed() + 7;
-    for (int turn = 0; turn < test_cases(10, 200) * CASES; turn++) {
+    for (int turn = 0; turn < test_cases(2000, 10000) * CASES; turn++) {
         const char *const scheme = cases[turn % CASES].scheme, *const unit =
                                                                    cases[turn % CASES]
                                                                        .unit;
-        const int parts = strcmp(scheme, "fp64") ? test_between(&state, 2, 9) : 1;
+        const int parts = strcmp(scheme, "fp64") ? test_between(&state, 2, 8) : 1;
         x = data_of(&state, turn % KINDS, 1 + test_bits(&state) % 40);
         const unsigned few = test_bits(&state) % 2 ? 1 : 8; /* one number in so many */
         for (size_t p = 0; p < x.k; p++) {
