@@ -90,7 +90,7 @@ static double bound_of_slices(const struct fp64_job *job, const struct line_sums
 {
     const int parts = job->parts;
     double left_out = a->rest[parts] * b->all;
-    for (int i = 0; i < parts; i++) left_out += a->slice[i] * b->rest[parts - 1 - i];
+    for (int i = 0; i < parts; i++) left_out += a->slice[i] * b->rest[parts - i];
     /* Rounded slices of an element may add up to more than the element: by one unit of
        the first slice. */
     const double terms = job->scheme->cut == &cut_truncated

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bounds of FP64 schemes: no output exceeds its bound, on any data and for any number of
-   parts; and bounds are near enough to errors to be of use. */
+   parts; and some errors are near their bounds. */
 #include "analysis/fp64/scheme_bound.h"
 #include "lib/exact/exact64.h"
 #include "lib/number/bits.h"
@@ -12,7 +12,8 @@
 
 enum { M = 6, N = 5, K_MAX = 400 };
 
-enum { UNIFORM, POSITIVE, WIDE, POWERS, ZEROS, SMALL, SPREAD, CANCELLING, KINDS };
+enum { UNIFORM, POSITIVE, WIDE, POWERS, ZEROS, SMALL, SPREAD, CANCELLING, ONES_IN_B, ONES_IN_A,
+       KINDS };
 
 static double uniform(uint64_t *state) { return (double)(test_bits(state) >> 11) * 0x1p-53; }
 
@@ -28,6 +29,8 @@ static double draw(uint64_t *state, int kind, size_t p, bool of_b)
     case SPREAD: /* large elements of A meet small ones of B */
         return sign * ldexp(1 + x, (int)(p % 60) * (of_b ? -1 : 1));
     case CANCELLING: return p % 2 && !of_b ? -1 - 0x1p-50 * x : 1 + 0x1p-50 * x;
+    case ONES_IN_B: return of_b ? 1 : x; /* all loss is of the slices of A */
+    case ONES_IN_A: return of_b ? x : 1;
     default: return 2 * x - 1;
     }
 }
@@ -91,18 +94,18 @@ START_TEST(no_output_exceeds_its_bound)
         int least, most;
         double near; /* some error is at least this share of its bound */
     } cases[] = {
-        { "fp64", "fma/f64", 1, 1, 0.015 },
-        { "ozimmu", "h100", 1, 10, 0.015 },
-        { "ozimmu-ef", "h100", 1, 10, 0.015 },
-        { "ozimmu-rn", "h100", 1, 10, 0.015 },
-        { "ozimmu-h", "h100", 1, 10, 0.015 },
-        { "cublasdx", "h100", 1, 8, 0.005 },
-        { "gemmul8", "h100", 2, 20, 0.015 },
-        { "gemmul8-fast", "h100", 2, 20, 0.015 },
-        { "cublas-fixed", "h100", 1, 8, 0.015 },
-        { "slices-f16", "h100", 1, 9, 0.015 },
-        { "slices-bf16", "mi300", 1, 9, 0.015 },
-        { "slices-e4m3", "b200", 1, 15, 0.015 },
+        { "fp64", "fma/f64", 1, 1, 0.1 },
+        { "ozimmu", "h100", 1, 10, 0.1 },
+        { "ozimmu-ef", "h100", 1, 10, 0.1 },
+        { "ozimmu-rn", "h100", 1, 10, 0.1 },
+        { "ozimmu-h", "h100", 1, 10, 0.1 },
+        { "cublasdx", "h100", 1, 8, 0.1 },
+        { "gemmul8", "h100", 2, 20, 0.1 },
+        { "gemmul8-fast", "h100", 2, 20, 0.1 },
+        { "cublas-fixed", "h100", 1, 8, 0.1 },
+        { "slices-f16", "h100", 1, 9, 0.1 },
+        { "slices-bf16", "mi300", 1, 9, 0.1 },
+        { "slices-e4m3", "b200", 1, 15, 0.1 },
     };
     uint64_t state = test_seed();
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
