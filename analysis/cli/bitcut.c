@@ -5,6 +5,7 @@
 #include "analysis/cli/command.h"
 #include "analysis/cli/default_options.h"
 #include "analysis/cli/guard.h"
+#include "analysis/cli/probe_command.h"
 #include "analysis/cli/reference.h"
 #include "analysis/cli/screen.h"
 #include "analysis/cli/terminal.h"
@@ -195,6 +196,7 @@ static void give_up(void)
     flockfile(stderr);
     fail_stopped(command_name);
     emit_end(&context.emitter);
+    probe_command_abandon();
     output_sweep();
     _exit(terminal_status(EXIT_CANNOT));
 }

@@ -3,13 +3,16 @@
 
 #include "analysis/cli/probe_command.h"
 
+#include "lib/base/clock.h"
 #include "lib/input/source.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +21,11 @@
 #include <unistd.h>
 
 extern char **environ;
+
+/* For probe_command_abandon(): the open command, and the leader of its process group
+   while it runs. */
+static struct probe_command *_Atomic opened;
+static _Atomic pid_t leader;
 
 static enum bitcut_status system_fault(const char *what, int error, struct fault *f)
 {
@@ -42,23 +50,40 @@ enum bitcut_status probe_command_open(struct probe_command *x, const char *text,
     *x = (struct probe_command){ .text = text, .progress = progress };
     const int length = snprintf(x->folder, sizeof x->folder, "%s/bitcut-XXXXXX",
                                 base && *base ? base : "/tmp");
-    if (length < PLACE_MAX && mkdtemp(x->folder)) return BITCUT_OK;
+    if (length < PLACE_MAX && mkdtemp(x->folder)) {
+        opened = x;
+        return BITCUT_OK;
+    }
     x->folder[0] = 0;
     return system_fault("a temporary folder", length < PLACE_MAX ? errno : ENAMETOOLONG,
                         f);
 }
 
-void probe_command_close(struct probe_command *x)
+static void remove_folder(const struct probe_command *x)
 {
-    DIR *const folder = *x->folder ? opendir(x->folder) : NULL;
+    DIR *const folder = opendir(x->folder);
     char path[PATH_LENGTH_MAX];
     for (const struct dirent *e; folder && (e = readdir(folder));) {
         accumulation_of(path, x, e->d_name);
         unlink(path);
     }
     if (folder) closedir(folder);
-    if (*x->folder) rmdir(x->folder);
+    rmdir(x->folder);
+}
+
+void probe_command_close(struct probe_command *x)
+{
+    opened = NULL;
+    if (*x->folder) remove_folder(x);
     x->folder[0] = 0;
+}
+
+void probe_command_abandon(void)
+{
+    const struct probe_command *const x = opened;
+    const pid_t group = leader;
+    if (group) kill(-group, SIGKILL);
+    if (x) remove_folder(x);
 }
 
 /* --- the process ------------------------------------------------------------------ */
@@ -125,11 +150,11 @@ static int start(pid_t *child, const char *text)
     return error;
 }
 
-/* Wait for the child, `tries` times 2 ms; with 0 until it is asked to stop. */
-static bool wait_for(int *ended, pid_t child, int tries, const struct progress *progress)
+/* Wait for the child until a time, or with INFINITY until it is asked to stop. */
+static bool wait_for(int *ended, pid_t child, double end, const struct progress *progress)
 {
     const struct timespec pause = { .tv_nsec = 2000000 };
-    for (int i = 0; tries ? i < tries : !progress_stopped(progress); i++) {
+    while (seconds_now() < end && !progress_stopped(progress)) {
         const pid_t got = waitpid(child, ended, WNOHANG);
         if (got == child || (got < 0 && errno != EINTR)) return true;
         nanosleep(&pause, NULL);
@@ -140,13 +165,12 @@ static bool wait_for(int *ended, pid_t child, int tries, const struct progress *
 /* It has a fifth of a second to end by itself, less than this process has. */
 static void stop(pid_t child)
 {
-    enum { TRIES = 100 };
     int ended;
     kill(-child, SIGTERM);
-    if (!wait_for(&ended, child, TRIES, NULL)) {
-        kill(-child, SIGKILL);
-        while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {}
-    } else kill(-child, SIGKILL); /* other processes in its group */
+    const bool has_ended = wait_for(&ended, child, seconds_now() + 0.2, NULL);
+    kill(-child, SIGKILL); /* also other processes in its group */
+    if (has_ended) return;
+    while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {}
 }
 
 static enum bitcut_status run_shell(const struct probe_command *x, struct fault *f)
@@ -155,10 +179,11 @@ static enum bitcut_status run_shell(const struct probe_command *x, struct fault 
     int ended = 0;
     const int error = start(&child, x->text);
     if (error) return system_fault("/bin/sh", error, f);
-    if (!wait_for(&ended, child, 0, x->progress)) {
-        stop(child);
-        return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
-    }
+    leader = child;
+    const bool has_ended = wait_for(&ended, child, INFINITY, x->progress);
+    if (!has_ended) stop(child);
+    leader = 0;
+    if (!has_ended) return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
     if (WIFSIGNALED(ended))
         return fault_set(f, BITCUT_UNSUPPORTED, "the command was terminated by signal %d",
                          WTERMSIG(ended));

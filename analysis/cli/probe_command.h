@@ -27,6 +27,10 @@ enum bitcut_status probe_command_open(struct probe_command *x, const char *text,
 /* Remove the folder and everything in it.  Does nothing if there is no folder. */
 void probe_command_close(struct probe_command *x);
 
+/* End the command and all processes in its process group, and remove the folder, from
+   another thread, before the process ends at once. */
+void probe_command_abandon(void);
+
 /* Run the command: a probe_program, whose context is the struct.  Returns
    BITCUT_UNSUPPORTED if it failed, wrote no D, or wrote a D of another shape; or if asked
    to stop, after the command and all processes in its process group have ended. */
