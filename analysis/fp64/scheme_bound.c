@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define UNIT 0x1p-53
 /* More than the relative error of the sums here, and of `magnitude`, for k up to 2^30. */
@@ -39,7 +40,8 @@ static double rest_of(const struct cut *cut, bool is_last)
 }
 
 /* What the bound reads of a line: the sum of magnitudes of each slice, and the largest
-   rest after each slice; rest[0] is the largest element. */
+   rest after each slice; rest[0] is the largest element.  Rests are computed, too: a cut
+   does not represent some lines, such as those with subnormal elements. */
 struct line_sums {
     double slice[CUT_PARTS_MAX], rest[CUT_PARTS_MAX + 1], unit, all;
 };
@@ -50,20 +52,26 @@ static double unit_of(const struct slices *x, const struct cut *cut, int s, size
     return ldexp(slices_scale(x, cut, s, line), slices_shift(x, cut, s));
 }
 
+/* `rest` has the elements of the line; the rests after all slices replace them. */
 static struct line_sums sums_of(const struct slices *x, const struct cut *cut,
-                                const double *from, size_t line)
+                                double *rest, size_t line)
 {
-    struct line_sums to = { .all = sum_of(from, x->k) };
-    to.rest[0] = largest_of(from, x->k);
+    struct line_sums to = { .all = sum_of(rest, x->k) };
+    to.rest[0] = largest_of(rest, x->k);
     to.unit = unit_of(x, cut, 0, line);
     for (int s = 0; s < x->parts; s++) {
         const int16_t *const digit = slices_digits(x, s) + line * x->k;
         const double unit = unit_of(x, cut, s, line);
         double sum = 0;
-        for (size_t p = 0; p < x->k; p++) sum += abs(digit[p]);
+        for (size_t p = 0; p < x->k; p++) {
+            sum += abs(digit[p]);
+            rest[p] = fma(-digit[p], unit, rest[p]);
+        }
         to.slice[s] = sum * unit;
-        to.rest[s + 1] = fmin(rest_of(cut, s + 1 == x->parts) * unit, to.rest[s]);
+        to.rest[s + 1] = fmax(fmin(rest_of(cut, s + 1 == x->parts) * unit, to.rest[s]),
+                              largest_of(rest, x->k) * SLACK);
     }
+    to.unit = fmax(to.unit, to.rest[x->parts]);
     return to;
 }
 
@@ -71,9 +79,17 @@ static struct line_sums *all_sums(const struct slices *x, const struct cut *cut,
                                   const double *from)
 {
     struct line_sums *const to = memory_allocate(x->lines, sizeof *to);
-    for (size_t line = 0; to && line < x->lines; line++)
-        to[line] = sums_of(x, cut, from + line * x->k, line);
-    return to;
+    double *const rest = memory_allocate(x->k, sizeof *rest);
+    for (size_t line = 0; to && rest && line < x->lines; line++) {
+        memcpy(rest, from + line * x->k, x->k * sizeof *rest);
+        to[line] = sums_of(x, cut, rest, line);
+    }
+    if (rest) {
+        free(rest);
+        return to;
+    }
+    free(to);
+    return NULL;
 }
 
 /* The number of FP64 additions of an output. */
@@ -134,6 +150,16 @@ static enum bitcut_status bound_slices(double *limit, const struct fp64_job *job
 
 /* --- residues --------------------------------------------------------------------- */
 
+/* Whether the scheme scales an element of the line wrongly: a subnormal one that does not
+   become 0, if scaled elements stay in FP64.  Its exponent is right, its significand is
+   not. */
+static bool scales_wrongly(const double *x, size_t k, int shift, int parts)
+{
+    bool any = false;
+    for (size_t p = 0; p < k && !any; p++) any = fpclassify(x[p]) == FP_SUBNORMAL;
+    return any && shift >= 1023 && !fp64_integer_bits(parts);
+}
+
 static enum bitcut_status bound_residues(double *limit, const struct fp64_job *job,
                                          const double *product, struct fault *f)
 {
@@ -146,11 +172,14 @@ static enum bitcut_status bound_residues(double *limit, const struct fp64_job *j
     const enum bitcut_status status = fp64_shifts(row, col, &largest, job, f);
     for (size_t at = 0; at < job->m * job->n && status == BITCUT_OK; at++) {
         const size_t i = at / job->n, j = at % job->n;
+        const double *const of_a = job->a + i * job->k, *const of_b = job->b + j * job->k;
         const double a = ldexp(1, -row[i]), b = ldexp(1, -col[j]);
+        const int wrong = scales_wrongly(of_a, job->k, row[i], job->parts) +
+                          scales_wrongly(of_b, job->k, col[j], job->parts);
         const bool fits = product[at] * SLACK < largest * a * b;
         limit[at] = !fits ? INFINITY
-                          : b * sum_of(job->a + i * job->k, job->k) +
-                                a * sum_of(job->b + j * job->k, job->k) +
+                          : (ldexp(1, wrong) - 1) * product[at] +
+                                b * sum_of(of_a, job->k) + a * sum_of(of_b, job->k) +
                                 (double)job->k * a * b + 6 * UNIT * product[at] +
                                 parts * parts * 256 * UNIT * low * largest * a * b;
     }

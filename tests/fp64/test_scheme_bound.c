@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds of FP64 schemes: no output exceeds its bound, on any data and for any number of
-   parts; and some errors are near their bounds. */
+/* Bounds of FP64 schemes: no output exceeds its bound, on any data, also on those that a
+   scheme does not represent, and for any number of parts; and some errors are near their bounds. */
 #include "analysis/fp64/scheme_bound.h"
 #include "lib/exact/exact64.h"
 #include "lib/number/bits.h"
@@ -13,7 +13,7 @@
 enum { M = 6, N = 5, K_MAX = 400 };
 
 enum { UNIFORM, POSITIVE, WIDE, POWERS, ZEROS, SMALL, SPREAD, CANCELLING, ONES_IN_B, ONES_IN_A,
-       KINDS };
+       SUBNORMAL, LARGE, KINDS };
 
 static double uniform(uint64_t *state) { return (double)(test_bits(state) >> 11) * 0x1p-53; }
 
@@ -31,6 +31,8 @@ static double draw(uint64_t *state, int kind, size_t p, bool of_b)
     case CANCELLING: return p % 2 && !of_b ? -1 - 0x1p-50 * x : 1 + 0x1p-50 * x;
     case ONES_IN_B: return of_b ? 1 : x; /* all loss is of the slices of A */
     case ONES_IN_A: return of_b ? x : 1;
+    case LARGE: return sign * ldexp(1 + x, of_b ? -1000 : test_between(state, 960, 1021));
+    case SUBNORMAL: return sign * x * (of_b ? 0x1p900 : 0x1p-1022);
     default: return 2 * x - 1;
     }
 }
