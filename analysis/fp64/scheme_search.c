@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-/* Some rows of A and columns of B, with their C and D, in FP64 without gaps. */
+/* Some rows of A and columns of B, with their C and D, in FP64 without gaps.  A and B
+   have the layouts of the GEMM, on which the scales of some schemes depend. */
 struct sample {
     size_t rows, cols, k;
     double *a, *b, *c, *d, *own;
@@ -22,18 +23,20 @@ static void sample_clear(struct sample *s)
     free(s->own);
 }
 
-/* The elements of a matrix at spread rows and columns; NULL: no memory. */
+/* The elements of a matrix at spread rows and columns, in a layout; NULL: no memory. */
 static double *take(const struct bitcut_matrix *x, size_t rows, size_t cols,
-                    struct spread_evenly of_rows, struct spread_evenly of_cols)
+                    struct spread_evenly of_rows, struct spread_evenly of_cols,
+                    enum bitcut_layout layout)
 {
     const struct view v = view_of(x, 0, rows, cols, false);
+    const bool by_rows = layout == BITCUT_ROW_MAJOR;
     size_t count;
     double *const to = size_multiply(&count, of_rows.count, of_cols.count)
                            ? memory_allocate(count, sizeof *to)
                            : NULL;
     for (size_t i = 0; to && i < of_rows.count; i++)
         for (size_t j = 0; j < of_cols.count; j++)
-            to[i * of_cols.count + j] =
+            to[by_rows ? i * of_cols.count + j : j * of_rows.count + i] =
                 view_f64(&v, spread_place(&of_rows, i), spread_place(&of_cols, j));
     return to;
 }
@@ -43,16 +46,17 @@ static bool sample_make(struct sample *s, const struct bitcut_gemm *g, double li
     const struct spread_evenly rows = spread_evenly(g->m, lines),
                                cols = spread_evenly(g->n, lines),
                                all = spread_evenly(g->k, (double)g->k + 1);
-    *s = (struct sample){
-        .rows = rows.count,
-        .cols = cols.count,
-        .k = g->k,
-        .a = take(&g->a, g->m, g->k, rows, all),
-        .b = take(&g->b, g->k, g->n, all, cols),
-        .c = gemm_reads_c(g) ? take(&g->c, g->m, g->n, rows, cols) : NULL,
-        .d = take(&g->d, g->m, g->n, rows, cols),
-        .own = memory_allocate(rows.count * cols.count, sizeof *s->own)
-    };
+    *s = (struct sample){ .rows = rows.count,
+                          .cols = cols.count,
+                          .k = g->k,
+                          .a = take(&g->a, g->m, g->k, rows, all, g->a.layout),
+                          .b = take(&g->b, g->k, g->n, all, cols, g->b.layout),
+                          .c = gemm_reads_c(g)
+                                   ? take(&g->c, g->m, g->n, rows, cols, BITCUT_ROW_MAJOR)
+                                   : NULL,
+                          .d = take(&g->d, g->m, g->n, rows, cols, BITCUT_ROW_MAJOR),
+                          .own =
+                              memory_allocate(rows.count * cols.count, sizeof *s->own) };
     return s->a && s->b && s->d && s->own && (!gemm_reads_c(g) || s->c);
 }
 
@@ -64,8 +68,8 @@ static enum bitcut_status count_equal(size_t *equal, const struct sample *s,
     const struct bitcut_format *const f64 = &formats[FORMAT_F64];
     struct bitcut_gemm own = *g;
     own.m = s->rows, own.n = s->cols;
-    own.a = (struct bitcut_matrix){ .at = s->a, .format = f64 };
-    own.b = (struct bitcut_matrix){ .at = s->b, .format = f64 };
+    own.a = (struct bitcut_matrix){ .at = s->a, .format = f64, .layout = g->a.layout };
+    own.b = (struct bitcut_matrix){ .at = s->b, .format = f64, .layout = g->b.layout };
     own.c = (struct bitcut_matrix){ .at = s->c, .format = f64 };
     own.d = (struct bitcut_matrix){ .to = s->own, .format = f64 };
     const enum bitcut_status status = fp64_gemm_run(&own, options, f);
