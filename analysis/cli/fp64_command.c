@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/fp64_command.h"
 
+#include "analysis/cli/device_option.h"
 #include "analysis/fp64/scheme_search.h"
+#include "gpu/api/fp64.h"
 #include "lib/base/clock.h"
 #include "lib/input/matrix_file.h"
 #include "lib/io/json_record.h"
@@ -20,6 +22,9 @@ struct fp64_setup {
     struct worst_problem problem; /* of --worst-inputs */
     struct worst_inputs worst;
     char from[2][WORST_NAME_MAX + 32]; /* origin of its A and B */
+    struct recorder recorder;          /* the device of --device */
+    struct gpu_offload offload;        /* and it in place of the emulator */
+    const struct gpu_fp64_kernel *kernel; /* its kernel; NULL: the emulator computes */
 };
 
 static void clear(struct fp64_setup *s)
@@ -29,6 +34,14 @@ static void clear(struct fp64_setup *s)
     encoded_clear(&s->c);
     encoded_clear(&s->d);
     worst_inputs_clear(&s->worst);
+    if (s->recorder.gpu.module) recorder_close(&s->recorder);
+}
+
+static int check_kernel(const struct fp64_request *r)
+{
+    if (!r->kernel || r->device) return EXIT_GOOD;
+    return complain("--kernel", "requires --device, for example --device cuda, with "
+                                "--scheme");
 }
 
 int fp64_check(const struct fp64_options *o)
@@ -112,6 +125,63 @@ static bool is_given(const struct context *x, const char *option)
     return false;
 }
 
+/* --- the device ------------------------------------------------------------------- */
+
+/* The GEMM that a kernel computes for g: A B of matrices in FP64 without gaps. */
+static struct bitcut_gemm gemm_on_device(const struct bitcut_gemm *g, const char *kernel)
+{
+    const struct bitcut_matrix f64 = { .format = &formats[FORMAT_F64] };
+    struct bitcut_gemm own = *g;
+    own.a = own.b = own.c = own.d = f64;
+    own.order.slices = 0;
+    own.kernel = kernel;
+    return own;
+}
+
+/* Open the device and choose its kernel; *unit is then the unit of the kernel. */
+static int open_device(struct fp64_setup *s, const char **unit)
+{
+    const struct fp64_request *const r = s->r;
+    const struct bitcut_scheme *const scheme = bitcut_scheme_find(r->fp64->scheme);
+    struct bitcut_gemm g = gemm_of(NULL, NULL);
+    struct gpu_fp64 w;
+    struct fault f;
+    if (!scheme) return EXIT_GOOD; /* fp64_choose() reports it */
+    const int status = device_open(&s->recorder, r->device, r->d ? "verify" : "gemm");
+    if (status != EXIT_GOOD) return status;
+    g.scheme = scheme;
+    g.unit = *unit ? fp64_unit_find(scheme, *unit) : NULL;
+    if (*unit && !g.unit) return EXIT_GOOD; /* the same */
+    g = gemm_on_device(&g, r->kernel);
+    if (gpu_fp64_choose(&w, &s->recorder.gpu, &s->recorder.device, &g, &f) != BITCUT_OK)
+        return fail(r->kernel ? "--kernel" : "--device", &f);
+    gpu_offload_init(&s->offload, &s->recorder.gpu, &s->recorder.device);
+    s->offload.fp64 = s->kernel = w.kernel;
+    *unit = w.gemm.unit->name;
+    return EXIT_GOOD;
+}
+
+/* Whether the kernel takes the sizes and the parts. */
+static int check_device(const struct fp64_setup *s)
+{
+    const struct bitcut_gemm g = gemm_on_device(&s->gemm, NULL);
+    struct gpu_fp64 w;
+    struct fault f;
+    if (!s->kernel ||
+        gpu_fp64_make(&w, &g, s->kernel, &s->recorder.device, &f) == BITCUT_OK)
+        return EXIT_GOOD;
+    return fail("--device", &f);
+}
+
+static struct gemm_options options_of(const struct fp64_setup *s, const struct context *x)
+{
+    struct gemm_options options = context_options(x);
+    if (s->kernel) options.offload = &s->offload.offload;
+    return options;
+}
+
+/* --- the GEMM --------------------------------------------------------------------- */
+
 /* Of explain: the errors of D are those of the scheme fp64's GEMM. */
 static int choose(struct fp64_setup *s, const struct context *x)
 {
@@ -120,8 +190,10 @@ static int choose(struct fp64_setup *s, const struct context *x)
     const struct setup_options *const o = s->r->setup;
     const struct fp64_options *const own = s->r->fp64;
     struct bitcut_gemm *const g = &s->gemm;
-    const int status =
-        fp64_choose(g, &s->parts, own ? own : &explained, own ? o->unit : "fma/f64");
+    const char *unit = own ? o->unit : "fma/f64";
+    int status = s->r->device ? open_device(s, &unit) : EXIT_GOOD;
+    if (status == EXIT_GOOD)
+        status = fp64_choose(g, &s->parts, own ? own : &explained, unit);
     if (status != EXIT_GOOD) return status;
     if (is_given(x, "split-k") && o->slices < 1)
         return complain("--split-k", "must be at least 1");
@@ -300,11 +372,13 @@ static int make(struct fp64_setup *s, const struct context *x)
         "format-c", "shape-a", "shape-b",      "shape-c",     "shape-d",  "m",
         "n",        "k",       "input-a",      "input-b",     "pair",     "index",
         "save-a",   "save-b",  "reference",    "verbose",     "json",     "threads",
-        "seed",     "o",       "worst-inputs", "worst-range", "split-k",  NULL
+        "seed",     "o",       "worst-inputs", "worst-range", "split-k",  "device",
+        "kernel",   NULL
     };
     int status = fp64_check_options(x, taken, s->r->fp64 ? "--scheme" : "a D in FP64");
     if (status == EXIT_GOOD && s->r->fp64) status = fp64_check(s->r->fp64);
     if (status == EXIT_GOOD && s->r->fp64) status = check_worst(x, s->r->fp64);
+    if (status == EXIT_GOOD) status = check_kernel(s->r);
     if (status == EXIT_GOOD) status = choose(s, x);
     if (status == EXIT_GOOD) status = make_operands(s, x);
     if (status == EXIT_GOOD && s->r->d) {
@@ -313,7 +387,8 @@ static int make(struct fp64_setup *s, const struct context *x)
         files.format_of[MATRIX_D] = "f64";
         status = matrix_read(&s->d, "-d", s->r->d, &files);
     }
-    return status == EXIT_GOOD ? set_matrices(s) : status;
+    if (status == EXIT_GOOD) status = set_matrices(s);
+    return status == EXIT_GOOD ? check_device(s) : status;
 }
 
 static struct fp64_answer answer_of(const struct fp64_setup *s, const struct context *x)
@@ -325,6 +400,8 @@ static struct fp64_answer answer_of(const struct fp64_setup *s, const struct con
     a.seeded = s->drawn;
     a.seed = x->seed;
     a.worst = s->worst.a ? &s->worst : NULL;
+    a.device = s->kernel ? s->recorder.device.name : NULL;
+    a.kernel = s->kernel ? s->kernel->name : NULL;
     return a;
 }
 
@@ -337,7 +414,7 @@ static int write(const struct encoded_matrix *m, const char *path)
 
 static int compute(struct fp64_answer *a, struct fp64_setup *s, const struct context *x)
 {
-    const struct gemm_options options = context_options(x);
+    const struct gemm_options options = options_of(s, x);
     const double start = seconds_now();
     struct fault f;
     if (fp64_gemm_run(&s->gemm, &options, &f) != BITCUT_OK) return fail_about("gemm", &f);
@@ -460,8 +537,9 @@ int fp64_verify(struct context *x, const struct fp64_request *r)
         return complain("verify", "requires -a, -b and -d with --scheme");
     int status = make(&s, x);
     if (status == EXIT_GOOD) {
+        const struct gemm_options options = options_of(&s, x);
         const enum bitcut_status called =
-            bitcut_gemm_verify(&found, NULL, &s.gemm, x->threads, why);
+            gemm_verify_call(&found, NULL, &s.gemm, &options, why);
         struct fault f;
         if (called != BITCUT_OK) {
             fault_set(&f, called, "%s", why);

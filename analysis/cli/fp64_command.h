@@ -43,6 +43,8 @@ struct fp64_request {
     const struct operand_options *operands;  /* NULL: A and B are from files */
     const char *save_a, *save_b, *reference; /* of gemm                     */
     const char *d;                           /* of verify: the file of D    */
+    const char *device,
+        *kernel; /* where the scheme runs; NULL: the emulator, any kernel */
 };
 
 /* Complain about --parts, or an option of the search, without --scheme.  Returns an exit

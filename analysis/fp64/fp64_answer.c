@@ -177,6 +177,17 @@ enum bitcut_status fp64_answer_judge(struct fp64_answer *to, const struct bitcut
 /* --- fields ----------------------------------------------------------------------- */
 
 static bool was_judged(const void *a) { return ((const struct fp64_answer *)a)->judged; }
+static bool is_on_device(const void *a)
+{
+    return ((const struct fp64_answer *)a)->device;
+}
+
+static void describe_device(char *text, size_t size, const void *answer)
+{
+    const char *const device = ((const struct fp64_answer *)answer)->device;
+    text_add(text, size, "%s", device ? device : "emulator");
+}
+
 static bool is_batch(const void *a) { return ((const struct fp64_answer *)a)->is_batch; }
 
 static bool differs(const void *a)
@@ -241,13 +252,17 @@ const struct record_field fp64_error_fields[] = {
 const struct record_field fp64_gemm_fields[] = {
     GEMM_FIELDS,
     OF(seed, "seed", "", "seed of the inputs"),
-    OF(seconds, "seconds", "s", "time of the emulator"),
+    RECORD_SENTENCE(describe_device, "device", "what computed D: emulator, or the name of a GPU"),
+    OF(kernel, "kernel", "", "the kernel; null: the emulator"),
+    OF(seconds, "seconds", "s", "time of the emulator or the device, with copies"),
     OF(products_per_second, "products_per_second", "1/s", "products of parts per second"),
     { .name = "", .what = "errors of D, if it was compared", .unit = "", .kind = RECORD_GROUP, .of = fp64_error_fields, .when = was_judged },
     RECORD_POINTER(struct fp64_answer, worst, worst_inputs_fields, "worst_inputs", "the search for the worst inputs; null: not asked for"),
     { 0 }
 }, fp64_verify_fields[] = {
     GEMM_FIELDS,
+    OF_IF(device, "device", "", "what computed the expected D, if --device names a device", is_on_device),
+    OF_IF(kernel, "kernel", "", "its kernel", is_on_device),
     OF(difference.compared, "compared", "", "outputs that were compared"),
     OF(difference.differ, "mismatches", "", "outputs with other bits"),
     OF_IF(difference.gemm, "first.gemm", "", "GEMM of the first of them in the batch", differs),
@@ -266,8 +281,9 @@ const struct record_field fp64_gemm_fields[] = {
 static void describe_scheme(char *text, size_t size, const void *answer)
 {
     const struct fp64_answer *const a = answer;
-    text_add(text, size, "%s on %s (evidence of the unit: %s)", a->scheme->name,
-             a->unit->name, unit_evidence(a->unit));
+    text_add(text, size, "%s on %s", a->scheme->name, a->unit->name);
+    if (a->device) text_add(text, size, " by the kernel %s on %s", a->kernel, a->device);
+    text_add(text, size, " (evidence of the unit: %s)", unit_evidence(a->unit));
 }
 
 static void describe_parts(char *text, size_t size, const void *answer)
@@ -388,12 +404,12 @@ static void describe_match(char *text, size_t size, const void *answer)
     const struct fp64_answer *const a = answer;
     const struct bitcut_difference *const x = &a->difference;
     if (!x->differ) {
-        text_add(text, size, "all %zu outputs have the bits of the emulator",
-                 x->compared);
+        text_add(text, size, "all %zu outputs have the bits of the %s", x->compared,
+                 a->device ? "kernel" : "emulator");
         return;
     }
-    text_add(text, size, "%zu of %zu outputs have other bits than the emulator; first ",
-             x->differ, x->compared);
+    text_add(text, size, "%zu of %zu outputs have other bits than the %s; first ",
+             x->differ, x->compared, a->device ? "kernel" : "emulator");
     if (a->is_batch) text_add(text, size, "GEMM %zu, ", x->gemm);
     text_add(text, size, "(%zu, %zu): %.17g, expected %.17g", x->row, x->column, given(a),
              expected(a));

@@ -21,7 +21,8 @@ struct fp64_answer {
     const char *input_a, *input_b; /* origin of A and B: a family or a file */
     bool seeded;                   /* whether A or B was drawn with `seed`  */
     uint64_t seed;
-    double seconds, products_per_second; /* of the emulator; NaN: not measured */
+    double seconds, products_per_second; /* of the computation; NaN: not measured */
+    const char *device, *kernel;         /* what computed; NULL: the emulator */
 
     bool judged; /* whether D was compared with the exact result; of a batch, the D with
                     the largest componentwise error, GEMM `largest`           */
