@@ -108,8 +108,36 @@ static void compare_bounds(struct fp64_answer *to, const struct comparison *x,
     hostfp_leave(&saved);
 }
 
-static enum bitcut_status judge_one(struct fp64_answer *to, const struct bitcut_gemm *g,
-                                    const struct dense *x,
+/* The errors of d64 of a comparison. */
+static void take_errors(double *to, const struct comparison *x)
+{
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        const double error = fabs(metric_error(x, i));
+        to[i] = error == 0 ? 0 : error / x->magnitude[i] * 0x1p53;
+    }
+}
+
+static void take_outputs(struct fp64_outputs *to, struct comparison *x,
+                         const double *bound, const double *plain)
+{
+    const double *const d = x->d64;
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    take_errors(to->error, x);
+    x->d64 = plain;
+    take_errors(to->plain, x);
+    x->d64 = d;
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        to->exact[i] = double_of_bits(x->reference64[i]);
+        to->bound[i] = bound[i] == 0 ? 0 : bound[i] / x->magnitude[i] * 0x1p53;
+        to->limit[i] = x->limit[i] == 0 ? 0 : x->limit[i] / x->magnitude[i] * 0x1p53;
+    }
+    hostfp_leave(&saved);
+}
+
+/* outputs: or NULL. */
+static enum bitcut_status judge_one(struct fp64_answer *to, struct fp64_outputs *outputs,
+                                    const struct bitcut_gemm *g, const struct dense *x,
                                     const struct reference *reference,
                                     const struct gemm_options *options, struct fault *f)
 {
@@ -141,6 +169,7 @@ static enum bitcut_status judge_one(struct fp64_answer *to, const struct bitcut_
         metrics_run(to->value, &j.comparison);
         ulp_histogram(to->bins, &j.comparison);
         compare_bounds(to, &j.comparison, x->limit);
+        if (outputs) take_outputs(outputs, &j.comparison, x->limit, x->plain);
         j.comparison.d64 = x->plain;
         metrics_find(plain, &j.comparison, 1u << METRIC_BACKWARD_MAX, options->threads);
         to->dgemm = plain[METRIC_BACKWARD_MAX];
@@ -163,7 +192,7 @@ enum bitcut_status fp64_answer_judge(struct fp64_answer *to, const struct bitcut
         if (!dense_make(&x, &one))
             status =
                 fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the reference");
-        else status = judge_one(&found, &one, &x, reference, options, f);
+        else status = judge_one(&found, NULL, &one, &x, reference, options, f);
         dense_clear(&x);
         if (status != BITCUT_OK ||
             (i && !(found.value[METRIC_BACKWARD_MAX] > to->value[METRIC_BACKWARD_MAX])))
@@ -171,6 +200,39 @@ enum bitcut_status fp64_answer_judge(struct fp64_answer *to, const struct bitcut
         *to = found;
         to->largest = i;
     }
+    return status;
+}
+
+void fp64_outputs_clear(struct fp64_outputs *x)
+{
+    free(x->exact);
+    free(x->error);
+    free(x->plain);
+    free(x->bound);
+    free(x->limit);
+    *x = (struct fp64_outputs){ .exact = NULL };
+}
+
+enum bitcut_status fp64_outputs_judge(struct fp64_outputs *to, struct fp64_answer *answer,
+                                      const struct bitcut_gemm *g,
+                                      const struct reference *reference,
+                                      const struct gemm_options *options, struct fault *f)
+{
+    const size_t count = g->m * g->n;
+    struct fp64_outputs outputs = { .exact = memory_allocate(count, sizeof(double)),
+                                    .error = memory_allocate(count, sizeof(double)),
+                                    .plain = memory_allocate(count, sizeof(double)),
+                                    .bound = memory_allocate(count, sizeof(double)),
+                                    .limit = memory_allocate(count, sizeof(double)) };
+    struct dense x = { .a = NULL };
+    enum bitcut_status status = BITCUT_NO_MEMORY;
+    if (!outputs.exact || !outputs.error || !outputs.plain || !outputs.bound ||
+        !outputs.limit || !dense_make(&x, g))
+        fault_set(f, status, "not enough memory for the reference");
+    else status = judge_one(answer, &outputs, g, &x, reference, options, f);
+    dense_clear(&x);
+    if (status == BITCUT_OK) *to = outputs;
+    else fp64_outputs_clear(&outputs);
     return status;
 }
 
