@@ -89,7 +89,7 @@ static const struct part {
                        "output in u |A||B|, and bound_worst is the largest part of its "
                        "bound that an output takes. The row of a scheme is its result "
                        "where D has other bits." },
-      .ask = fp64_ask_errors,
+      .ask = fp64_ask_results,
       .rows = fp64_rows_errors,
       .command = "explain" },
     { .section = { .name = "bits",
@@ -121,7 +121,7 @@ static const struct part {
                    .title = "Errors compared with FP64 multiply-adds",
                    .text = "Share of outputs by distance from the exact result: 0, then "
                            "intervals between powers of two." },
-      .ask = fp64_ask_errors,
+      .ask = fp64_ask_results,
       .rows = fp64_rows_histogram,
       .command = "explain" },
     { .section = { .name = "range",

@@ -117,6 +117,13 @@ enum bitcut_status fp64_ask_bits(struct fp64_answers *a, struct fault *f)
     return status;
 }
 
+enum bitcut_status fp64_ask_results(struct fp64_answers *a, struct fault *f)
+{
+    const enum bitcut_status status = fp64_ask_errors(a, f);
+    return status == BITCUT_OK && !fp64_answers_as_dgemm(a) ? fp64_ask_bits(a, f)
+                                                            : status;
+}
+
 enum bitcut_status fp64_ask_explanation(struct fp64_answers *a, struct fault *f)
 {
     const struct gemm_options options = context_options(a->context);

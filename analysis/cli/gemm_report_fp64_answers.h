@@ -49,9 +49,10 @@ bool fp64_answers_as_dgemm(const struct fp64_answers *a);
 void fp64_answers_name(char *text, size_t size, const struct fp64_answers *a);
 
 /* Compute an answer unless it exists.  BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if asked to
-   stop. */
+   stop.  fp64_ask_results(): the errors, and the bits unless D is judged as DGEMM's. */
 enum bitcut_status fp64_ask_errors(struct fp64_answers *a, struct fault *f);
 enum bitcut_status fp64_ask_bits(struct fp64_answers *a, struct fault *f);
+enum bitcut_status fp64_ask_results(struct fp64_answers *a, struct fault *f);
 enum bitcut_status fp64_ask_explanation(struct fp64_answers *a, struct fault *f);
 enum bitcut_status fp64_ask_advice(struct fp64_answers *a, struct fault *f);
 
