@@ -69,6 +69,7 @@ enum bitcut_status gemm_check_order(const struct bitcut_gemm *g,
 enum { GEMM_OFFLOAD_MIN = 1 << 22 };
 
 struct exact_sums;
+struct fp64_job;
 
 /* A device that may compute in place of this processor, with the same bits. */
 struct gemm_offload {
@@ -84,6 +85,12 @@ struct gemm_offload {
                      device                                                           */
     const struct exact_sums *sums; /* sums for exact references (lib/exact/exact_sums.h),
                                       or NULL */
+
+    /* Compute A B of an FP64 GEMM by a scheme, in d of the job, as the scheme's `run`
+       (emu/fp64/scheme.h).  *took as above.  It is offered every size.  NULL: the device
+       computes none. */
+    enum bitcut_status (*fp64)(bool *took, const struct fp64_job *job, void *context,
+                               struct fault *f);
 };
 
 /* The sums for exact references that a device makes, or NULL. */
@@ -118,8 +125,13 @@ enum bitcut_status gemm_run(const struct bitcut_gemm *g,
 enum bitcut_status gemm_call(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
                              const struct gemm_options *options, char *why);
 
-/* The same for a GEMM that was checked, by a plan that gemm_plan_on_unit() made of it or
-   of another GEMM on the same unit.  The plan may have been changed afterwards: terms
+/* bitcut_gemm_verify() with options. */
+enum bitcut_status gemm_verify_call(struct bitcut_difference *to, struct bitcut_gemm *ran,
+                                    const struct bitcut_gemm *gemm,
+                                    const struct gemm_options *options, char *why);
+
+/* gemm_run() for a GEMM that was checked, by a plan that gemm_plan_on_unit() made of it
+   or of another GEMM on the same unit.  The plan may have been changed afterwards: terms
    dropped, repeated or reordered, the `scale` by which accumulators fold, promotion, the
    roundings of parts and the scale that they carry, and faults.  No vector instructions
    compute sums with faults.  Such plans model kernels that do not follow a recipe. */

@@ -58,7 +58,7 @@ static enum bitcut_status compare_all(struct bitcut_difference *to,
 /* Compute the emulator's D of all GEMMs, one after the other without gaps, in memory that
    the caller frees. */
 static enum bitcut_status emulate(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
-                                  int threads, char *why)
+                                  const struct gemm_options *options, char *why)
 {
     struct fault f;
     struct bitcut_gemm g = *gemm;
@@ -75,15 +75,14 @@ static enum bitcut_status emulate(struct bitcut_gemm *ran, const struct bitcut_g
     g.d = (struct bitcut_matrix){ .to = d,
                                   .format = g.d.format,
                                   .stride = gemm_groups_rows(&g) ? 0 : g.m * g.n };
-    const enum bitcut_status status = bitcut_gemm(ran, &g, threads, why);
+    const enum bitcut_status status = gemm_call(ran, &g, options, why);
     if (status != BITCUT_OK) free(d);
     return status;
 }
 
-enum bitcut_status bitcut_gemm_verify(struct bitcut_difference *to,
-                                      struct bitcut_gemm *ran,
-                                      const struct bitcut_gemm *gemm, int threads,
-                                      char *why)
+enum bitcut_status gemm_verify_call(struct bitcut_difference *to, struct bitcut_gemm *ran,
+                                    const struct bitcut_gemm *gemm,
+                                    const struct gemm_options *options, char *why)
 {
     struct bitcut_gemm g, done;
     struct bitcut_difference found = { .size = sizeof found };
@@ -95,7 +94,7 @@ enum bitcut_status bitcut_gemm_verify(struct bitcut_difference *to,
     if (status == BITCUT_OK) status = gemm_check_matrices(&g, true, &f);
     if (status != BITCUT_OK) return fault_write(why, status, &f);
     bitcut_gemm_init(&done, sizeof done);
-    status = emulate(&done, &g, threads, why);
+    status = emulate(&done, &g, options, why);
     if (status != BITCUT_OK) return status;
     status = compare_all(&found, &g, &done, &f);
     free(done.d.to);
@@ -106,4 +105,15 @@ enum bitcut_status bitcut_gemm_verify(struct bitcut_difference *to,
     *to = found;
     gemm_give(ran, &done);
     return BITCUT_OK;
+}
+
+enum bitcut_status bitcut_gemm_verify(struct bitcut_difference *to,
+                                      struct bitcut_gemm *ran,
+                                      const struct bitcut_gemm *gemm, int threads,
+                                      char *why)
+{
+    return gemm_verify_call(
+        to, ran, gemm,
+        &(struct gemm_options){ .threads = threads, .progress = progress_of_thread() },
+        why);
 }

@@ -864,9 +864,14 @@ struct bitcut_gemm {
    - NaN are those of the unit fma/f64.  Elements that are NaN or infinite are cut as the
      library of the scheme cuts them, and need not give NaN or infinity.
    - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_judge(), bitcut_gemm_read() and
-     bitcut_gemm_write() take schemes.  Other calls refuse them.  bitcut_gemm_judge() also
-     takes a D in f64 without recipe and scheme.  Its metrics are in u = 2^-53, and grades
-     compare D with FP64 multiply-adds on the same data.
+     bitcut_gemm_write() take schemes, and bitcut_gemm_choose(), bitcut_gemm_method(),
+     bitcut_gemm_workspace() and bitcut_gemm_start() if the device has a kernel of the
+     scheme (`bitcut list fp64-kernels`), which takes matrices in f64 at strides and no
+     slices of k.  `unit` may then be NULL, or a unit of the device with the same formats.
+     The GEMMs of a batch start one after the other, in the workspace of one.  Other calls
+     refuse schemes.
+   - bitcut_gemm_judge() also takes a D in f64 without recipe and scheme.  Its metrics are
+     in u = 2^-53, and grades compare D with FP64 multiply-adds on the same data.
    - Source: that of the scheme (`bitcut list schemes`). */
 
 /* Sparsity.  A 2:4 sparse A keeps two elements of each four elements of a row whose k are

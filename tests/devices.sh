@@ -228,6 +228,77 @@ END
     unset DEVICE_FAULT
 }
 
+# FP64 GEMMs by a scheme: the bits of the emulator, and what is said, apart from the kernel
+# and the times.
+schemes_agree() {
+    run 0 gemm --scheme fp64 --unit h100 -m 20 -n 10 -k 3 -o C.npy
+    run 0 gemm --scheme fp64 --unit h100 -m 20 -n 10 -k 3 --seed 5 -o A.npy
+    run 0 gemm --scheme fp64 --unit h100 -m 10 -n 30 -k 3 --seed 6 -o B.npy
+    while read -r words; do
+        for device in emulator cuda; do
+            # shellcheck disable=SC2086 # words
+            run 0 gemm $words --unit hopper/wgmma.m64n8k32.s32.s8 --device $device --json \
+                -o $device.npy
+            sed 's/"device".*"products_per_second":[^,]*,//' out > "$device.said"
+        done
+        [ "$(value device)" = Models ] || echo "not by the device: $(value device)"
+        cmp emulator.npy cuda.npy || echo "$words"
+        cmp emulator.said cuda.said || echo "$words"
+    done << 'END'
+--scheme ozimmu-ef -m 20 -n 10 -k 40
+--scheme ozimmu-h --parts 9 -m 20 -n 10 -k 40 -c C.npy --alpha 3 --beta=-0.3
+--scheme ozimmu-ef --parts 2 -m 20 -n 10 -k 300 --split-k 2 -c C.npy
+--scheme ozimmu-ef -a A.npy -b B.npy
+END
+    run 0 gemm --scheme ozimmu-ef --kernel model.ozimmu-ef.s8 --device cuda -m 5 -n 6 -k 7 --json
+    expect kernel model.ozimmu-ef.s8
+    expect unit hopper/wgmma.m64n8k32.s32.s8
+}
+
+# A batch; a D that the kernel gives, and one of a device that lies.
+schemes_verified() {
+    words="--scheme ozimmu-h --unit h100 -a A.npy -b B.npy"
+    python3 - << 'END' || return 0
+import struct
+values = [i * 0.37 - 40 for i in range(3 * 20 * 10)]
+head = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 20, 10), }".ljust(117) + "\n"
+open("A.npy", "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", 118) + head.encode() +
+                          struct.pack("<600d", *values))
+END
+    # shellcheck disable=SC2086 # words
+    {
+        run 0 gemm $words -o D.npy
+        run 0 gemm $words --device cuda -o there.npy
+        cmp D.npy there.npy
+        run 0 verify $words -d D.npy --device cuda --json
+        expect compared 1800
+        expect device Models
+        expect kernel model.ozimmu-h.s8
+        DEVICE_FAULT=flips run 1 verify $words -d D.npy --device cuda --index 2 --json
+        expect mismatches 1
+        DEVICE_FAULT=flips run 0 gemm $words --device cuda -o there.npy
+        ! cmp -s D.npy there.npy || echo "gemm ran on no device"
+        DEVICE_FAULT=breaks run 3 gemm $words --device cuda
+        DEVICE_FAULT=breaks run 3 verify $words -d D.npy --device cuda
+    }
+}
+
+schemes_refused() {
+    while IFS='|' read -r status why words; do
+        # shellcheck disable=SC2086 # words
+        run "$status" gemm -m 3 -n 3 -k 3 --device cuda $words
+        [ "bitcut: $why" = "$(cat err)" ] || cat err
+    done << 'END'
+3|--device: no kernel of Models computes scheme gemmul8; see bitcut list fp64-kernels|--scheme gemmul8
+3|--device: model.ozimmu-ef.s8 runs on hopper/wgmma.m64n8k32.s32.s8, not ampere/mma.m16n8k32.s32.s8|--scheme ozimmu-ef --unit a100
+2|--kernel: no kernel of FP64 GEMMs is called "x"; see bitcut list fp64-kernels|--scheme ozimmu-ef --kernel x
+2|--kernel: model.ozimmu-ef.s8 computes scheme ozimmu-ef, not ozimmu|--scheme ozimmu --kernel model.ozimmu-ef.s8
+2|--device: model.ozimmu-h.s8 supports 1 to 9 parts|--scheme ozimmu-h --parts 10
+2|--parts: scheme ozimmu-h has 1 to 18 parts|--scheme ozimmu-h --parts 19
+END
+    DEVICE_FAULT=ampere run 3 gemm --scheme ozimmu-ef --device cuda
+}
+
 # A kernel is emulated by its row, which is in the module.
 module_needed() {
     BITCUT_MODULES=$work/nowhere
@@ -250,6 +321,9 @@ exhaustive "a reference by the device is verified" references_timed
 exhaustive "what compares with the emulator says the same by the device" by_device
 exhaustive "a report computes what is missing by the device" report_by_device
 ok_if_empty "kernels are chosen, and emulated" "$(kernels_run)"
+ok_if_empty "FP64 GEMMs on the device have the emulator's bits" "$(schemes_agree)"
+ok_if_empty "and are verified, in batches too" "$(schemes_verified)"
+ok_if_empty "what no kernel computes is refused" "$(schemes_refused)"
 ok_if_empty "the second device is the second" "$(second_found)"
 ok_if_empty "without a module there is the emulator" "$(module_needed)"
 echo "1..$n"

@@ -86,27 +86,42 @@ static struct bitcut_matrix view(double *at)
     return (struct bitcut_matrix){ .to = at, .format = &formats[FORMAT_F64] };
 }
 
-/* The compared outputs, as a GEMM; of a peer, one that only has its matrices. */
-static enum bitcut_status sample(struct bitcut_gemm *g, struct bench64 *t,
-                                 const struct gpu_fp64 *e, struct fault *f)
+/* The GEMM of an entrant; of a peer, that of multiply-adds. */
+static enum bitcut_status gemm_of_entrant(struct gpu_fp64 *to, struct bench64 *t,
+                                          const struct gpu_fp64_kernel *kernel,
+                                          const struct gpu_fp64_peer *peer, int parts,
+                                          struct fault *f)
 {
-    if (e->kernel) {
-        const enum bitcut_status status =
-            gpu_fp64_gemm(g, e->kernel, &t->recorder->device, f);
-        if (status != BITCUT_OK) return status;
-        g->parts = e->parts;
-    } else {
-        bitcut_gemm_init(g, sizeof *g);
-        g->scheme = bitcut_scheme_find("fp64");
-        g->unit = bitcut_unit_find("fma/f64", NULL);
-        g->parts = 1;
+    const struct gpu_device *const device = &t->recorder->device;
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
+    const enum bitcut_status status =
+        kernel ? gpu_fp64_gemm(&g, kernel, device, f) : BITCUT_OK;
+    if (status != BITCUT_OK) return status;
+    if (!kernel) {
+        g.scheme = bitcut_scheme_find("fp64");
+        g.unit = bitcut_unit_find("fma/f64", NULL);
     }
-    g->m = g->n = t->lines;
-    g->k = t->n;
-    g->a = view(t->rows);
-    g->b = view(t->columns);
-    g->d = view(t->want);
+    g.parts = parts;
+    g.m = g.n = g.k = t->n;
+    g.a = view(t->a);
+    g.b = view(t->b);
+    g.d = view(t->d);
+    if (kernel) return gpu_fp64_make(to, &g, kernel, device, f);
+    g.a.ld = g.b.ld = g.d.ld = t->n;
+    *to = (struct gpu_fp64){ .peer = peer, .gemm = g };
     return BITCUT_OK;
+}
+
+/* The compared outputs, as a GEMM. */
+static struct bitcut_gemm sample(struct bench64 *t, const struct gpu_fp64 *e)
+{
+    struct bitcut_gemm g = e->gemm;
+    g.m = g.n = t->lines;
+    g.a = view(t->rows);
+    g.b = view(t->columns);
+    g.d = view(t->want);
+    return g;
 }
 
 /* Whether the outputs equal the emulator's; *error is their largest error, u |A||B|. */
@@ -115,12 +130,12 @@ static enum bitcut_status check(double *error, struct bench64 *t,
 {
     const struct gemm_options options = context_options(t->context);
     const struct reference *const exact = table_find(TABLE(references), "exact");
-    struct bitcut_gemm g;
+    struct bitcut_gemm g = sample(t, e);
     for (size_t i = 0; i < t->lines; i++)
         for (size_t j = 0; j < t->lines; j++)
             t->got[i * t->lines + j] = t->d[t->row[i] * t->n + t->column[j]];
-    enum bitcut_status status = sample(&g, t, e, f);
-    if (status == BITCUT_OK && e->kernel) {
+    enum bitcut_status status = BITCUT_OK;
+    if (e->kernel) {
         status = fp64_gemm_run(&g, &options, f);
         if (status == BITCUT_OK &&
             memcmp(t->got, t->want, t->lines * t->lines * sizeof *t->got))
@@ -144,16 +159,21 @@ static int by_time(const void *p, const void *q)
 /* Products of parts for each product of A B; 0 for a peer. */
 static int products_of(const struct gpu_fp64 *e)
 {
-    return e->kernel ? e->parts * (e->parts + 1) / 2 : 0;
+    return e->kernel ? e->gemm.parts * (e->gemm.parts + 1) / 2 : 0;
 }
 
-static int run_entrant(struct bench64 *t, const char *name, const struct gpu_fp64 *e)
+static int run_entrant(struct bench64 *t, const struct gpu_fp64_kernel *kernel,
+                       const struct gpu_fp64_peer *peer, int parts)
 {
+    const char *const name = kernel ? kernel->name : peer->name;
+    struct gpu_fp64 entrant;
+    const struct gpu_fp64 *const e = &entrant;
     const struct recorder *const r = t->recorder;
     struct fault f;
     double error = 0;
     terminal_label(name);
-    if (gpu_fp64_run(e, t->milliseconds, t->rounds, &r->gpu, &r->device, &f) !=
+    if (gemm_of_entrant(&entrant, t, kernel, peer, parts, &f) != BITCUT_OK ||
+        gpu_fp64_run(e, t->milliseconds, t->rounds, &r->gpu, &r->device, &f) !=
             BITCUT_OK ||
         check(&error, t, e, &f) != BITCUT_OK)
         return fail(name, &f);
@@ -166,7 +186,8 @@ static int run_entrant(struct bench64 *t, const char *name, const struct gpu_fp6
         t->milliseconds[0], "slowest", t->milliseconds[t->rounds - 1],
         "products_per_second", n * n * n / median * 1e3, "ratio", t->peer / median,
         "error", error);
-    json_object_set_new(row, "parts", e->kernel ? json_integer(e->parts) : json_null());
+    json_object_set_new(row, "parts",
+                        e->kernel ? json_integer(e->gemm.parts) : json_null());
     json_object_set_new(row, "part_products",
                         e->kernel ? json_integer(products_of(e)) : json_null());
     emit_row(&t->context->emitter, row);
@@ -177,25 +198,15 @@ static int run_all(struct bench64 *t, const char *name)
 {
     const struct recorder *const r = t->recorder;
     const struct gpu_fp64_peer *peer = r->gpu.module->fp64_peers;
-    struct gpu_fp64 e = { .m = t->n,
-                          .n = t->n,
-                          .k = t->n,
-                          .alpha = 1,
-                          .a = t->a,
-                          .b = t->b,
-                          .d = t->d };
+    const struct gpu_fp64_kernel *k = NULL;
     int status = EXIT_GOOD;
-    for (; peer && peer->name && status == EXIT_GOOD; peer++) {
-        e.peer = peer;
-        status = run_entrant(t, peer->name, &e);
-    }
-    while ((e.kernel = gpu_fp64_next(&r->gpu, e.kernel)) && status == EXIT_GOOD) {
-        if (name && !kernel_is_called(e.kernel->name, name)) continue;
+    for (; peer && peer->name && status == EXIT_GOOD; peer++)
+        status = run_entrant(t, NULL, peer, 1);
+    while ((k = gpu_fp64_next(&r->gpu, k)) && status == EXIT_GOOD) {
+        if (name && !kernel_is_called(k->name, name)) continue;
         for (size_t i = 0; i < sizeof parts_of / sizeof *parts_of && status == EXIT_GOOD;
-             i++) {
-            e.parts = parts_of[i];
-            status = run_entrant(t, e.kernel->name, &e);
-        }
+             i++)
+            status = run_entrant(t, k, NULL, parts_of[i]);
     }
     return status;
 }

@@ -17,8 +17,8 @@ struct report_options {
     bool no_studies, no_results;
 };
 
-static const struct report_options defaults = { .one = { .setup =
-                                                             SETUP_BATCH_DEFAULTS } };
+static const struct report_options defaults = { .one = { .setup = SETUP_BATCH_DEFAULTS,
+                                                         .fp64 = FP64_DEFAULTS } };
 
 static const struct option_row options[] = {
     { "a", "report on one product A B: A, a file as for gemm",
@@ -46,6 +46,12 @@ static const struct option_row options[] = {
       OPTION(gemm_report, setup.recipe, TEXT, "R") },
     { "unit", "with --recipe: unit or chip (bitcut list units, chips)",
       OPTION(gemm_report, setup.unit, TEXT, "U") },
+    { "scheme", "intended scheme of an FP64 D (bitcut list schemes; default: DGEMM)",
+      OPTION(gemm_report, fp64.scheme, TEXT, "S") },
+    { "parts", "with --scheme: slices or moduli of each element",
+      OPTION(gemm_report, fp64.parts, INT, "N") },
+    { "split-k", "with --scheme: slices of k, each with scales of its own",
+      OPTION(gemm_report, setup.slices, INT, "N") },
     { "want", "required relative error (default 1e-6)",
       OPTION(gemm_report, want, TEXT, "X") },
     { "seconds", "time limit for explaining -d (default 0: none)",
@@ -100,6 +106,9 @@ static const struct option_use uses[] = {
     { "index",      ON_GEMM,    NEEDS_GEMM    },
     { "recipe",     ON_GEMM,    NEEDS_GEMM    },
     { "unit",       ON_GEMM,    NEEDS_GEMM    },
+    { "scheme",     ON_GEMM,    NEEDS_GEMM    },
+    { "parts",      ON_GEMM,    NEEDS_GEMM    },
+    { "split-k",    ON_GEMM,    NEEDS_GEMM    },
     { "want",       ON_GEMM,    NEEDS_GEMM    },
     { "seconds",    ON_GEMM,    NEEDS_GEMM    },
     { "results",    ON_STUDIES, NEEDS_STUDIES },
@@ -289,6 +298,7 @@ static int run(struct context *x)
     const int status =
         check_use(x, uses, o->audit ? ON_PROGRAM : on_gemm ? ON_GEMM : ON_STUDIES);
     if (status != EXIT_GOOD) return status;
+    if (fp64_check(&o->one.fp64) != EXIT_GOOD) return EXIT_USAGE;
     if (o->audit) return audit_report(x, o->audit, folder);
     return on_gemm ? gemm_report(x, &o->one, folder) : report_studies(x, folder);
 }

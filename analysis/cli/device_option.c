@@ -12,6 +12,11 @@ bool device_is_emulator(const char *device)
     return !device || !strcmp(device, emulator);
 }
 
+const char *device_named(const char *device)
+{
+    return device_is_emulator(device) ? NULL : device;
+}
+
 void device_warn_renamed(const char *device)
 {
     const struct gpu_backend *const old = device ? gpu_backend_renamed(device) : NULL;

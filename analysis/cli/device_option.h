@@ -20,6 +20,9 @@
 /* Whether the value is the emulator, or absent. */
 bool device_is_emulator(const char *device);
 
+/* The value, or NULL for the emulator. */
+const char *device_named(const char *device);
+
 /* Print a line to standard error if the device was given by its name in version 0.1.
    NULL has no such name. */
 void device_warn_renamed(const char *device);

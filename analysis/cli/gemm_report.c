@@ -2,6 +2,7 @@
 #include "analysis/cli/gemm_report.h"
 
 #include "analysis/cli/emit.h"
+#include "analysis/cli/gemm_report_fp64.h"
 #include "analysis/cli/gemm_report_inputs.h"
 #include "analysis/cli/gemm_report_integers.h"
 #include "analysis/cli/gemm_report_line.h"
@@ -458,6 +459,8 @@ int gemm_report(struct context *x, const struct gemm_report_options *o,
 {
     struct table_row order[ABOUTS + 1] = { { 0 } };
     bool integers, of_batch;
+    if (gemm_report_is_fp64(o)) return gemm_report_fp64(x, o, folder);
+    if (o->setup.slices != 1) return complain("--split-k", "requires --scheme");
     const int status = gemm_report_look(&integers, &of_batch, o);
     if (status != EXIT_GOOD) return status;
     if (integers) return gemm_report_integers(x, o, folder);

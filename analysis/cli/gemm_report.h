@@ -4,12 +4,13 @@
 #ifndef BITCUT_ANALYSIS_CLI_GEMM_REPORT_H
 #define BITCUT_ANALYSIS_CLI_GEMM_REPORT_H
 
-#include "analysis/cli/setup.h"
+#include "analysis/cli/fp64_setup.h"
 
 /* The options of the report.  A text is NULL if its option was not given. */
 struct gemm_report_options {
     struct setup_options setup; /* a and b are required; recipe and unit are those of the
                                    result: both or neither; without variations */
+    struct fp64_options fp64;   /* of an FP64 GEMM: its scheme */
     const char *d;              /* the result, or NULL */
     const char *want;           /* required error, for advise: a number as text */
     const char *seconds;        /* time limit, for explain: a number as text */

@@ -158,8 +158,8 @@ void gemm_report_bounds(json_t *to, const struct gemm_answers *a)
 }
 
 /* Outputs of a result by their distance from the exact result. */
-static void append_histogram(json_t *to, const char *result,
-                             const size_t bins[HISTOGRAM_BINS])
+void gemm_report_histogram(json_t *to, const char *result,
+                           const size_t bins[HISTOGRAM_BINS])
 {
     double total = 0;
     for (int i = 0; i < HISTOGRAM_BINS; i++) total += (double)bins[i];
@@ -174,7 +174,7 @@ static void append_histogram(json_t *to, const char *result,
 void gemm_report_errors(json_t *to, const struct gemm_answers *a)
 {
     const char *const recipe = a->s.gemm.recipe->name;
-    if (a->d.at) append_histogram(to, "D", a->given.bins);
-    append_histogram(to, recipe, a->judged.bins);
-    if (strcmp(recipe, "fp32") != 0) append_histogram(to, "fp32", a->fp32.bins);
+    if (a->d.at) gemm_report_histogram(to, "D", a->given.bins);
+    gemm_report_histogram(to, recipe, a->judged.bins);
+    if (strcmp(recipe, "fp32") != 0) gemm_report_histogram(to, "fp32", a->fp32.bins);
 }

@@ -21,4 +21,8 @@ gemm_report_rows gemm_report_values, gemm_report_recorded, gemm_report_recorded_
 gemm_report_rows gemm_report_distances, gemm_report_worst_emulated, gemm_report_worst,
     gemm_report_bounds, gemm_report_errors, gemm_report_power;
 
+/* Append outputs of a result by their distance from the exact result. */
+void gemm_report_histogram(json_t *to, const char *result,
+                           const size_t bins[HISTOGRAM_BINS]);
+
 #endif

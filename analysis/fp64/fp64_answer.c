@@ -108,8 +108,36 @@ static void compare_bounds(struct fp64_answer *to, const struct comparison *x,
     hostfp_leave(&saved);
 }
 
-static enum bitcut_status judge_one(struct fp64_answer *to, const struct bitcut_gemm *g,
-                                    const struct dense *x,
+/* The errors of d64 of a comparison. */
+static void take_errors(double *to, const struct comparison *x)
+{
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        const double error = fabs(metric_error(x, i));
+        to[i] = error == 0 ? 0 : error / x->magnitude[i] * 0x1p53;
+    }
+}
+
+static void take_outputs(struct fp64_outputs *to, struct comparison *x,
+                         const double *bound, const double *plain)
+{
+    const double *const d = x->d64;
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    take_errors(to->error, x);
+    x->d64 = plain;
+    take_errors(to->plain, x);
+    x->d64 = d;
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        to->exact[i] = double_of_bits(x->reference64[i]);
+        to->bound[i] = bound[i] == 0 ? 0 : bound[i] / x->magnitude[i] * 0x1p53;
+        to->limit[i] = x->limit[i] == 0 ? 0 : x->limit[i] / x->magnitude[i] * 0x1p53;
+    }
+    hostfp_leave(&saved);
+}
+
+/* outputs: or NULL. */
+static enum bitcut_status judge_one(struct fp64_answer *to, struct fp64_outputs *outputs,
+                                    const struct bitcut_gemm *g, const struct dense *x,
                                     const struct reference *reference,
                                     const struct gemm_options *options, struct fault *f)
 {
@@ -141,6 +169,7 @@ static enum bitcut_status judge_one(struct fp64_answer *to, const struct bitcut_
         metrics_run(to->value, &j.comparison);
         ulp_histogram(to->bins, &j.comparison);
         compare_bounds(to, &j.comparison, x->limit);
+        if (outputs) take_outputs(outputs, &j.comparison, x->limit, x->plain);
         j.comparison.d64 = x->plain;
         metrics_find(plain, &j.comparison, 1u << METRIC_BACKWARD_MAX, options->threads);
         to->dgemm = plain[METRIC_BACKWARD_MAX];
@@ -163,7 +192,7 @@ enum bitcut_status fp64_answer_judge(struct fp64_answer *to, const struct bitcut
         if (!dense_make(&x, &one))
             status =
                 fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the reference");
-        else status = judge_one(&found, &one, &x, reference, options, f);
+        else status = judge_one(&found, NULL, &one, &x, reference, options, f);
         dense_clear(&x);
         if (status != BITCUT_OK ||
             (i && !(found.value[METRIC_BACKWARD_MAX] > to->value[METRIC_BACKWARD_MAX])))
@@ -174,9 +203,53 @@ enum bitcut_status fp64_answer_judge(struct fp64_answer *to, const struct bitcut
     return status;
 }
 
+void fp64_outputs_clear(struct fp64_outputs *x)
+{
+    free(x->exact);
+    free(x->error);
+    free(x->plain);
+    free(x->bound);
+    free(x->limit);
+    *x = (struct fp64_outputs){ .exact = NULL };
+}
+
+enum bitcut_status fp64_outputs_judge(struct fp64_outputs *to, struct fp64_answer *answer,
+                                      const struct bitcut_gemm *g,
+                                      const struct reference *reference,
+                                      const struct gemm_options *options, struct fault *f)
+{
+    const size_t count = g->m * g->n;
+    struct fp64_outputs outputs = { .exact = memory_allocate(count, sizeof(double)),
+                                    .error = memory_allocate(count, sizeof(double)),
+                                    .plain = memory_allocate(count, sizeof(double)),
+                                    .bound = memory_allocate(count, sizeof(double)),
+                                    .limit = memory_allocate(count, sizeof(double)) };
+    struct dense x = { .a = NULL };
+    enum bitcut_status status = BITCUT_NO_MEMORY;
+    if (!outputs.exact || !outputs.error || !outputs.plain || !outputs.bound ||
+        !outputs.limit || !dense_make(&x, g))
+        fault_set(f, status, "not enough memory for the reference");
+    else status = judge_one(answer, &outputs, g, &x, reference, options, f);
+    dense_clear(&x);
+    if (status == BITCUT_OK) *to = outputs;
+    else fp64_outputs_clear(&outputs);
+    return status;
+}
+
 /* --- fields ----------------------------------------------------------------------- */
 
 static bool was_judged(const void *a) { return ((const struct fp64_answer *)a)->judged; }
+static bool is_on_device(const void *a)
+{
+    return ((const struct fp64_answer *)a)->device;
+}
+
+static void describe_device(char *text, size_t size, const void *answer)
+{
+    const char *const device = ((const struct fp64_answer *)answer)->device;
+    text_add(text, size, "%s", device ? device : "emulator");
+}
+
 static bool is_batch(const void *a) { return ((const struct fp64_answer *)a)->is_batch; }
 
 static bool differs(const void *a)
@@ -241,13 +314,17 @@ const struct record_field fp64_error_fields[] = {
 const struct record_field fp64_gemm_fields[] = {
     GEMM_FIELDS,
     OF(seed, "seed", "", "seed of the inputs"),
-    OF(seconds, "seconds", "s", "time of the emulator"),
+    RECORD_SENTENCE(describe_device, "device", "what computed D: emulator, or the name of a GPU"),
+    OF(kernel, "kernel", "", "the kernel; null: the emulator"),
+    OF(seconds, "seconds", "s", "time of the emulator or the device, with copies"),
     OF(products_per_second, "products_per_second", "1/s", "products of parts per second"),
     { .name = "", .what = "errors of D, if it was compared", .unit = "", .kind = RECORD_GROUP, .of = fp64_error_fields, .when = was_judged },
     RECORD_POINTER(struct fp64_answer, worst, worst_inputs_fields, "worst_inputs", "the search for the worst inputs; null: not asked for"),
     { 0 }
 }, fp64_verify_fields[] = {
     GEMM_FIELDS,
+    OF_IF(device, "device", "", "what computed the expected D, if --device names a device", is_on_device),
+    OF_IF(kernel, "kernel", "", "its kernel", is_on_device),
     OF(difference.compared, "compared", "", "outputs that were compared"),
     OF(difference.differ, "mismatches", "", "outputs with other bits"),
     OF_IF(difference.gemm, "first.gemm", "", "GEMM of the first of them in the batch", differs),
@@ -266,8 +343,9 @@ const struct record_field fp64_gemm_fields[] = {
 static void describe_scheme(char *text, size_t size, const void *answer)
 {
     const struct fp64_answer *const a = answer;
-    text_add(text, size, "%s on %s (evidence of the unit: %s)", a->scheme->name,
-             a->unit->name, unit_evidence(a->unit));
+    text_add(text, size, "%s on %s", a->scheme->name, a->unit->name);
+    if (a->device) text_add(text, size, " by the kernel %s on %s", a->kernel, a->device);
+    text_add(text, size, " (evidence of the unit: %s)", unit_evidence(a->unit));
 }
 
 static void describe_parts(char *text, size_t size, const void *answer)
@@ -388,12 +466,12 @@ static void describe_match(char *text, size_t size, const void *answer)
     const struct fp64_answer *const a = answer;
     const struct bitcut_difference *const x = &a->difference;
     if (!x->differ) {
-        text_add(text, size, "all %zu outputs have the bits of the emulator",
-                 x->compared);
+        text_add(text, size, "all %zu outputs have the bits of the %s", x->compared,
+                 a->device ? "kernel" : "emulator");
         return;
     }
-    text_add(text, size, "%zu of %zu outputs have other bits than the emulator; first ",
-             x->differ, x->compared);
+    text_add(text, size, "%zu of %zu outputs have other bits than the %s; first ",
+             x->differ, x->compared, a->device ? "kernel" : "emulator");
     if (a->is_batch) text_add(text, size, "GEMM %zu, ", x->gemm);
     text_add(text, size, "(%zu, %zu): %.17g, expected %.17g", x->row, x->column, given(a),
              expected(a));

@@ -21,7 +21,8 @@ struct fp64_answer {
     const char *input_a, *input_b; /* origin of A and B: a family or a file */
     bool seeded;                   /* whether A or B was drawn with `seed`  */
     uint64_t seed;
-    double seconds, products_per_second; /* of the emulator; NaN: not measured */
+    double seconds, products_per_second; /* of the computation; NaN: not measured */
+    const char *device, *kernel;         /* what computed; NULL: the emulator */
 
     bool judged; /* whether D was compared with the exact result; of a batch, the D with
                     the largest componentwise error, GEMM `largest`           */
@@ -53,6 +54,23 @@ struct fp64_answer fp64_answer_of(const struct bitcut_gemm *g, int parts);
 enum bitcut_status fp64_answer_judge(struct fp64_answer *to, const struct bitcut_gemm *g,
                                      const struct reference *reference,
                                      const struct gemm_options *options, struct fault *f);
+
+/* Every output of one GEMM, m x n; errors, bounds and limits in u |A||B|, u = 2^-53. */
+struct fp64_outputs {
+    double *exact, *error; /* the exact result; the error of D                     */
+    double *plain;         /* the error of FP64 multiply-adds                      */
+    double *bound;         /* scheme_bound(); infinite: none is known              */
+    double *limit;         /* the largest error of an FP64 GEMM (judge64_grade())  */
+};
+
+/* fp64_answer_judge() for one GEMM, with its outputs, which fp64_outputs_clear() frees.
+   They are set on success only. */
+enum bitcut_status fp64_outputs_judge(struct fp64_outputs *outputs,
+                                      struct fp64_answer *to, const struct bitcut_gemm *g,
+                                      const struct reference *reference,
+                                      const struct gemm_options *options,
+                                      struct fault *f);
+void fp64_outputs_clear(struct fp64_outputs *x);
 
 extern const struct record_field fp64_gemm_fields[], fp64_verify_fields[],
     fp64_error_fields[];

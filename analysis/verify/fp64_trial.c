@@ -167,17 +167,28 @@ static struct bitcut_matrix view(double *at)
     return (struct bitcut_matrix){ .to = at, .format = bitcut_format_find("f64") };
 }
 
+/* The GEMM of a case without matrices. */
+static enum bitcut_status gemm_of_case(struct bitcut_gemm *g, const struct fp64_case *c,
+                                       const struct fp64_trial *t, struct fault *f)
+{
+    const enum bitcut_status status =
+        gpu_fp64_gemm(g, t->kernel, &t->recorder->device, f);
+    if (status != BITCUT_OK) return status;
+    g->parts = c->parts;
+    g->m = c->shape.m, g->n = c->shape.n, g->k = c->shape.k;
+    g->alpha_f64 = c->alpha, g->beta_f64 = c->beta;
+    return BITCUT_OK;
+}
+
 /* The compared outputs, by the emulator. */
 static enum bitcut_status emulate(const struct matrices *x, const struct fp64_case *c,
                                   const struct fp64_trial *t, struct fault *f)
 {
     char why[BITCUT_TEXT_MAX];
     struct bitcut_gemm g;
-    enum bitcut_status status = gpu_fp64_gemm(&g, t->kernel, &t->recorder->device, f);
+    enum bitcut_status status = gemm_of_case(&g, c, t, f);
     if (status != BITCUT_OK) return status;
-    g.parts = c->parts;
-    g.m = x->m, g.n = x->n, g.k = c->shape.k;
-    g.alpha_f64 = c->alpha, g.beta_f64 = c->beta;
+    g.m = x->m, g.n = x->n;
     g.a = view(x->rows);
     g.b = view(x->columns);
     if (c->beta != 0) g.c = view(x->of_c);
@@ -190,18 +201,17 @@ static enum bitcut_status run_kernel(const struct matrices *x, const struct fp64
                                      const struct fp64_trial *t, struct fault *f)
 {
     const struct recorder *const r = t->recorder;
-    const struct gpu_fp64 g = { .kernel = t->kernel,
-                                .parts = c->parts,
-                                .m = c->shape.m,
-                                .n = c->shape.n,
-                                .k = c->shape.k,
-                                .alpha = c->alpha,
-                                .beta = c->beta,
-                                .a = x->a,
-                                .b = x->b,
-                                .c = c->beta != 0 ? x->c : NULL,
-                                .d = x->d };
-    return gpu_fp64_run(&g, NULL, 0, &r->gpu, &r->device, f);
+    struct bitcut_gemm g;
+    struct gpu_fp64 w;
+    enum bitcut_status status = gemm_of_case(&g, c, t, f);
+    if (status != BITCUT_OK) return status;
+    g.a = view(x->a);
+    g.b = view(x->b);
+    if (c->beta != 0) g.c = view(x->c);
+    g.d = view(x->d);
+    status = gpu_fp64_make(&w, &g, t->kernel, &r->device, f);
+    return status == BITCUT_OK ? gpu_fp64_run(&w, NULL, 0, &r->gpu, &r->device, f)
+                               : status;
 }
 
 static void compare(struct kernel_result *r, const struct matrices *x,

@@ -167,6 +167,16 @@ static void finish(const struct bitcut_gemm *g, const struct fp64_job *job)
     hostfp_leave(&saved);
 }
 
+/* By the device of the options if it takes the job; else by the scheme. */
+static enum bitcut_status run_job(const struct fp64_job *job, struct fault *f)
+{
+    const struct gemm_offload *const by = job->options->offload;
+    bool took = false;
+    const enum bitcut_status status =
+        by && by->fp64 ? by->fp64(&took, job, by->context, f) : BITCUT_OK;
+    return status != BITCUT_OK || took ? status : job->scheme->run(job, f);
+}
+
 /* A B of a slice of k, in job->d. */
 static enum bitcut_status run_slice(struct fp64_job *job, const struct bitcut_gemm *g,
                                     struct k_range k, struct fault *f)
@@ -177,7 +187,7 @@ static enum bitcut_status run_slice(struct fp64_job *job, const struct bitcut_ge
                                                                         true, k, threads);
     enum bitcut_status status = BITCUT_NO_MEMORY;
     job->a = a, job->b = b, job->k = k.count;
-    if (a && b) status = g->scheme->run(job, f);
+    if (a && b) status = run_job(job, f);
     else fault_set(f, status, "not enough memory for the operands");
     free(a);
     free(b);

@@ -3,9 +3,11 @@
 #define _GNU_SOURCE /* secure_getenv() */
 
 #include "gpu/api/choice_cache.h"
+#include "gpu/api/fp64.h"
 #include "gpu/api/start.h"
 #include "lib/base/size.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 struct bitcut_device {
@@ -73,16 +75,54 @@ static void settle(struct bitcut_gemm *ran, const struct gpu_work *w)
     gemm_give(ran, &g);
 }
 
+/* Whether a caller's GEMM, of any version of the struct, is an FP64 GEMM. */
+static bool has_scheme(const struct bitcut_gemm *g)
+{
+    return g && g->size >= offsetof(struct bitcut_gemm, scheme) + sizeof g->scheme &&
+           g->scheme;
+}
+
+/* The same choice for an FP64 GEMM. */
+static enum bitcut_status choose_fp64(struct gpu_fp64 *to, const struct bitcut_device *x,
+                                      const struct bitcut_gemm *gemm, struct fault *f)
+{
+    struct bitcut_gemm g;
+    enum bitcut_status status = check_there(x, f);
+    if (status == BITCUT_OK) status = gemm_take_any(&g, gemm, f);
+    return status == BITCUT_OK ? gpu_fp64_choose(to, &x->gpu, &x->is, &g, f) : status;
+}
+
+static void settle_fp64(struct bitcut_gemm *ran, const struct gpu_fp64 *w)
+{
+    struct bitcut_gemm g = w->gemm;
+    g.kernel = w->kernel->name;
+    gemm_give(ran, &g);
+}
+
+static enum bitcut_status choose_any(struct bitcut_gemm *ran,
+                                     const struct bitcut_device *x,
+                                     const struct bitcut_gemm *gemm, struct fault *f)
+{
+    struct gpu_work w;
+    struct gpu_fp64 w64;
+    if (has_scheme(gemm)) {
+        const enum bitcut_status status = choose_fp64(&w64, x, gemm, f);
+        if (status == BITCUT_OK) settle_fp64(ran, &w64);
+        return status;
+    }
+    const enum bitcut_status status = choose(&w, x, gemm, f);
+    if (status == BITCUT_OK) settle(ran, &w);
+    return status;
+}
+
 enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
                                       const struct bitcut_device *x,
                                       const struct bitcut_gemm *gemm, char *why)
 {
-    struct gpu_work w;
     struct fault f;
     enum bitcut_status status = check_there(ran, &f);
     if (status == BITCUT_OK) status = gemm_check_place(ran, &f);
-    if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
-    if (status == BITCUT_OK) settle(ran, &w);
+    if (status == BITCUT_OK) status = choose_any(ran, x, gemm, &f);
     return fault_write(why, status, &f);
 }
 
@@ -90,35 +130,74 @@ const char *bitcut_gemm_method(const struct bitcut_device *x,
                                const struct bitcut_gemm *gemm, size_t index)
 {
     struct gpu_work w;
+    struct gpu_fp64 w64;
     struct fault f;
+    if (has_scheme(gemm))
+        return !index && choose_fp64(&w64, x, gemm, &f) == BITCUT_OK ? "kernel" : NULL;
     return choose(&w, x, gemm, &f) == BITCUT_OK ? gpu_work_method(&w, index) : NULL;
+}
+
+static enum bitcut_status workspace_of(size_t *bytes, const struct bitcut_device *x,
+                                       const struct bitcut_gemm *gemm, struct fault *f)
+{
+    struct gpu_work w;
+    struct gpu_fp64 w64;
+    if (has_scheme(gemm)) {
+        const enum bitcut_status status = choose_fp64(&w64, x, gemm, f);
+        if (status == BITCUT_OK) *bytes = gpu_fp64_workspace(&w64, &x->gpu, &x->is);
+        return status;
+    }
+    const enum bitcut_status status = choose(&w, x, gemm, f);
+    if (status == BITCUT_OK) *bytes = gpu_work_workspace(&w, &x->gpu);
+    return status;
 }
 
 enum bitcut_status bitcut_gemm_workspace(size_t *bytes, const struct bitcut_device *x,
                                          const struct bitcut_gemm *gemm, char *why)
 {
-    struct gpu_work w;
     struct fault f;
     enum bitcut_status status = check_there(bytes, &f);
-    if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
-    if (status == BITCUT_OK) *bytes = gpu_work_workspace(&w, &x->gpu);
+    if (status == BITCUT_OK) status = workspace_of(bytes, x, gemm, &f);
     return fault_write(why, status, &f);
 }
 
 /* --- starting --------------------------------------------------------------------- */
+
+static enum bitcut_status start(struct bitcut_gemm *ran, const struct bitcut_device *x,
+                                const struct bitcut_gemm *gemm, void *workspace,
+                                size_t bytes, void *stream, struct fault *f)
+{
+    struct gpu_work w;
+    enum bitcut_status status = choose(&w, x, gemm, f);
+    if (status == BITCUT_OK)
+        status = gpu_work_start(&w, &x->gpu, &x->is, workspace, bytes, stream, f);
+    if (status == BITCUT_OK) settle(ran, &w);
+    return status;
+}
+
+static enum bitcut_status start_fp64(struct bitcut_gemm *ran,
+                                     const struct bitcut_device *x,
+                                     const struct bitcut_gemm *gemm, void *workspace,
+                                     size_t bytes, void *stream, struct fault *f)
+{
+    struct gpu_fp64 w;
+    enum bitcut_status status = choose_fp64(&w, x, gemm, f);
+    if (status == BITCUT_OK)
+        status = gpu_fp64_start(&w, &x->gpu, &x->is, workspace, bytes, stream, f);
+    if (status == BITCUT_OK) settle_fp64(ran, &w);
+    return status;
+}
 
 enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
                                      const struct bitcut_device *x,
                                      const struct bitcut_gemm *gemm, void *workspace,
                                      size_t bytes, void *stream, char *why)
 {
-    struct gpu_work w;
     struct fault f;
     enum bitcut_status status = gemm_check_place(ran, &f);
-    if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
     if (status == BITCUT_OK)
-        status = gpu_work_start(&w, &x->gpu, &x->is, workspace, bytes, stream, &f);
-    if (status == BITCUT_OK) settle(ran, &w);
+        status = (has_scheme(gemm) ? start_fp64 : start)(ran, x, gemm, workspace, bytes,
+                                                         stream, &f);
     return fault_write(why, status, &f);
 }
 

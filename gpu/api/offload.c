@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/api/offload.h"
 
+#include "gpu/api/fp64.h"
 #include "gpu/api/start.h"
 #include "lib/base/size.h"
 #include "lib/number/format.h"
@@ -65,6 +66,21 @@ static enum bitcut_status sums(const struct exact_sums_to *sums, size_t m, size_
                   : BITCUT_OK;
 }
 
+static enum bitcut_status run_fp64(bool *took, const struct fp64_job *job, void *context,
+                                   struct fault *f)
+{
+    struct gpu_offload *const to = context;
+    struct fault own;
+    pthread_mutex_lock(&to->lock);
+    const enum bitcut_status status =
+        gpu_fp64_offload(took, job, to->fp64, to->gpu, to->device, &own);
+    to->runs += *took;
+    pthread_mutex_unlock(&to->lock);
+    return status == BITCUT_OK
+               ? status
+               : fault_set(f, status, "%.80s: %s", to->device->name, own.text);
+}
+
 /* Sums with fewer terms are computed faster here than transferred to the device and
    back. */
 enum { SUMS_MIN = 1 << 26, SUMS_BYTES = 1 << 30 };
@@ -80,6 +96,7 @@ void gpu_offload_init(struct gpu_offload *to, const struct gpu *gpu,
         .lock = PTHREAD_MUTEX_INITIALIZER
     };
     if (gpu->module->sums) to->offload.sums = &to->sums;
+    if (gpu->module->fp64) to->offload.fp64 = run_fp64;
 }
 
 /* --- kernels ---------------------------------------------------------------------- */

@@ -17,6 +17,8 @@ struct gpu_offload {
     struct gemm_offload offload; /* for a gemm_options */
     struct exact_sums sums;      /* for the offload */
     size_t runs;
+    const struct gpu_fp64_kernel *fp64; /* the kernel of FP64 GEMMs; NULL: the first of
+                                           the scheme                                   */
     struct gpu_chosen *chosen; /* for a device that computes by kernels          */
     void *room;                /* the retained workspace, unless it is in use    */
     size_t room_bytes;
@@ -25,7 +27,8 @@ struct gpu_offload {
 
 /* Offload GEMMs to a device, one at a time.  A device whose module can emulate takes the
    GEMMs that gpu_work_emulate_plan() accepts.  A device whose module has sums for exact
-   references takes these.  *to must not be moved, and neither must `gpu` and the device.
+   references takes these.  A device with kernels for FP64 GEMMs takes those of their
+   schemes.  *to must not be moved, and neither must `gpu` and the device.
    A child of fork() begins with a new one. */
 void gpu_offload_init(struct gpu_offload *to, const struct gpu *gpu,
                       const struct gpu_device *device);

@@ -35,14 +35,11 @@ enum bitcut_status gpu_matrix_check(const char *name, const struct bitcut_matrix
                          gpu, device, f);
 }
 
-static enum bitcut_status check_matrices(const struct gpu_work *w, const struct gpu *gpu,
-                                         const struct gpu_device *device, struct fault *f)
+enum bitcut_status gpu_matrices_check(const struct bitcut_gemm *g, const struct gpu *gpu,
+                                      const struct gpu_device *device, struct fault *f)
 {
-    const struct bitcut_gemm *g = &w->gemm;
-    const bool empty = !g->count || !g->m || !g->n;
-    enum bitcut_status status = gpu_work_check(w, f);
-    if (status != BITCUT_OK || empty) return status;
-    status = gpu_matrix_check("A", &g->a, g->k, gpu, device, f);
+    if (!g->count || !g->m || !g->n) return BITCUT_OK;
+    enum bitcut_status status = gpu_matrix_check("A", &g->a, g->k, gpu, device, f);
     if (status == BITCUT_OK) status = gpu_matrix_check("B", &g->b, g->k, gpu, device, f);
     const bool is_d = g->c.each == g->d.each && g->c.at == g->d.at;
     if (status == BITCUT_OK && gemm_reads_c(g) && !is_d)
@@ -62,12 +59,10 @@ enum bitcut_status gpu_memory_check(const char *name, const void *at, size_t byt
     return bytes ? check_reached(name, at, gpu, device, f) : BITCUT_OK;
 }
 
-static enum bitcut_status check_workspace(const struct gpu *gpu,
-                                          const struct gpu_device *device,
-                                          const struct gpu_work *w, const void *workspace,
-                                          size_t bytes, struct fault *f)
+enum bitcut_status gpu_workspace_check(const void *workspace, size_t bytes, size_t needed,
+                                       const struct gpu *gpu,
+                                       const struct gpu_device *device, struct fault *f)
 {
-    const size_t needed = gpu_work_workspace(w, gpu);
     if (bytes < needed)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "the workspace has %zu bytes; required: %zu", bytes, needed);
@@ -141,9 +136,11 @@ enum bitcut_status gpu_work_start(const struct gpu_work *w, const struct gpu *gp
                                   const struct gpu_device *device, void *workspace,
                                   size_t bytes, void *stream, struct fault *f)
 {
-    enum bitcut_status status = check_matrices(w, gpu, device, f);
+    const size_t needed = gpu_work_workspace(w, gpu);
+    enum bitcut_status status = gpu_work_check(w, f);
+    if (status == BITCUT_OK) status = gpu_matrices_check(&w->gemm, gpu, device, f);
     if (status == BITCUT_OK)
-        status = check_workspace(gpu, device, w, workspace, bytes, f);
+        status = gpu_workspace_check(workspace, bytes, needed, gpu, device, f);
     return status == BITCUT_OK ? start(gpu, device, w, workspace, bytes, stream, f)
                                : status;
 }

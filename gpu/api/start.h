@@ -22,10 +22,20 @@ enum bitcut_status gpu_matrix_check(const char *name, const struct bitcut_matrix
                                     size_t elements, const struct gpu *g,
                                     const struct gpu_device *device, struct fault *f);
 
+/* The same for all matrices that the GEMM reads and writes. */
+enum bitcut_status gpu_matrices_check(const struct bitcut_gemm *gemm, const struct gpu *g,
+                                      const struct gpu_device *device, struct fault *f);
+
 /* Check that memory of this size exists, is aligned, and is accessible to the device.
    BITCUT_BAD_ARGUMENT. */
 enum bitcut_status gpu_memory_check(const char *name, const void *at, size_t bytes,
                                     const struct gpu *g, const struct gpu_device *device,
                                     struct fault *f);
+
+/* Check a workspace of `bytes` bytes for a GEMM that needs `needed`.
+   BITCUT_BAD_ARGUMENT. */
+enum bitcut_status gpu_workspace_check(const void *workspace, size_t bytes, size_t needed,
+                                       const struct gpu *g,
+                                       const struct gpu_device *device, struct fault *f);
 
 #endif

@@ -57,6 +57,9 @@ extern const struct gpu_fp64_kernel fp64_kernels[];
 extern const struct gpu_fp64_peer fp64_peers[];
 int fp64_run(const struct gpu_fp64 *gemm, double *milliseconds, int repeats, int device,
              char *fault);
+size_t fp64_work_workspace(const struct gpu_fp64 *gemm, int device);
+int fp64_work_start(const struct gpu_fp64 *gemm, void *workspace, int device, void *stream,
+                    char *fault);
 
 /* The integer that holds an encoding of each format, by the format's name in PTX. */
 using encoding_f16 = uint16_t;

@@ -14,7 +14,7 @@
 
 /* Increased with every change of this file, and of the rows and plans that it passes on.
    A module with another number is refused. */
-enum { GPU_INTERFACE = 21 };
+enum { GPU_INTERFACE = 22 };
 
 enum { GPU_TEXT_MAX = 256, GPU_FAULT_MAX = 200 };
 
@@ -317,16 +317,14 @@ struct gpu_fp64_peer {
     int bits; /* bits that its fixed-point numbers retain; 0: FP64 units */
 };
 
-/* D = alpha A B + beta C, of row-major matrices without gaps in host memory, by a kernel,
-   or by a peer, which takes alpha 1 and beta 0. */
+/* An FP64 GEMM by a kernel, or by a peer.  It was checked: it is no batch, all matrices
+   have the format f64 and a leading dimension, and the kernel supports its sizes and its
+   `parts`, which are set.  C is not read if beta is +-0.  A peer takes alpha 1, beta 0,
+   and row-major matrices without gaps. */
 struct gpu_fp64 {
     const struct gpu_fp64_kernel *kernel; /* NULL: `peer` computes it */
     const struct gpu_fp64_peer *peer;
-    int parts; /* for a kernel */
-    size_t m, n, k;
-    double alpha, beta;
-    const double *a, *b, *c; /* c: NULL if beta is zero */
-    double *d;
+    struct bitcut_gemm gemm;
 };
 
 /* --- what a module has ------------------------------------------------------------ */
@@ -515,11 +513,18 @@ struct gpu_module {
                                                    FP64 GEMMs                      */
     const struct gpu_fp64_peer *fp64_peers;     /* the same */
 
-    /* Run an FP64 GEMM whose sizes the kernel supports, and wait.  Then start it `repeats`
-       times more, and write the time of each start, without copies, to milliseconds[].
-       The device must have an architecture of the kernel. */
+    /* Run an FP64 GEMM of matrices without gaps in host memory, and wait.  Then start it
+       `repeats` times more, and write the time of each start, without copies, to
+       milliseconds[].  The device must have an architecture of the kernel. */
     int (*fp64)(const struct gpu_fp64 *gemm, double *milliseconds, int repeats, int device,
                 char *fault);
+
+    /* The same by a kernel for matrices in device memory, on a stream and in a workspace,
+       as `workspace` and `start` above.  The workspace depends on the kernel, the sizes
+       and the parts only. */
+    size_t (*fp64_workspace)(const struct gpu_fp64 *gemm, int device);
+    int (*fp64_start)(const struct gpu_fp64 *gemm, void *workspace, int device,
+                      void *stream, char *fault);
 };
 
 #endif

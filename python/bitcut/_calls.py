@@ -158,7 +158,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
                  `sparse_a` says
              scheme: compute an FP64 GEMM by this scheme, a name of schemes(), on `unit`; A, B and C are
                  f8, or narrower types, D is f8, alpha and beta are FP64.  Of the other arguments only
-                 c, alpha, beta, format_a, format_b, format_c, out, copy, threads and parts apply
+                 c, alpha, beta, format_a, format_b, format_c, out, copy, threads and parts apply, and
+                 on a GPU, which takes f8 alone, kernel, stream and workspace
              parts: slices or moduli of each element in a scheme; None: as the scheme's row
     Returns: Gemm, with the matrix in ``d``; with a scheme its attributes are scheme, unit, parts,
              alpha, beta and line
@@ -208,18 +209,23 @@ def _gemm64(a, b, given: dict) -> Gemm:
     """gemm() with a scheme, of its arguments."""
     if given["scheme"] is None:
         raise BadArgument("parts: missing scheme")
-    usual = {"threads": given["threads"], "out": given["out"], "a": a, "b": b}
+    usual = {"a", "b", "out", "threads", "workspace"}
     defaults = {name: x.default for name, x in inspect.signature(gemm).parameters.items()}
     own = {name: x for name, x in given.items()
            if name not in usual and x is not defaults[name]
            and not (isinstance(x, (bool, int, float, str)) and x == defaults[name])}
     p = problem64(a, b, own, d=given["out"], writes=True)
-    ran = fresh_gemm()
-    compute(lib.bitcut_gemm, byref(ran), byref(p.struct), _threads(given["threads"]), keep=(p, ran),
-            products=p.products())
+    if p.place:
+        ran = _device.start(p, given["workspace"])
+        there = {"device": p.place.device, "kernel": ran.kernel.decode()}
+        ran.kernel = None  # the line has the unit
+    else:
+        ran, there = fresh_gemm(), {}
+        compute(lib.bitcut_gemm, byref(ran), byref(p.struct), _threads(given["threads"]),
+                keep=(p, ran), products=p.products())
     g, said = p.struct, described64(ran)
-    return Gemm(**{name: said[name] for name in said if name != "line"}, m=g.m, n=g.n, k=g.k,
-                count=g.count, d=p.result, _problem=p, _line=said["line"])
+    return Gemm(**{name: said[name] for name in said if name != "line"}, **there, m=g.m, n=g.n,
+                k=g.k, count=g.count, d=p.result, _problem=p, _line=said["line"])
 
 
 def workspace(a: Any, b: Any, **given) -> int:
@@ -233,7 +239,10 @@ def workspace(a: Any, b: Any, **given) -> int:
     Raises:  BadArgument: A and B are in the memory of the host, where gemm() needs none
              Unsupported: the device cannot compute this GEMM
     """
-    p = _problem(a, b, given, needs=(), how=(*HOW, *OF_DEVICES, "device"), on_device=True)
+    if given.get("scheme") is not None:
+        p = problem64(a, b, given, on_device=True)
+    else:
+        p = _problem(a, b, given, needs=(), how=(*HOW, *OF_DEVICES, "device"), on_device=True)
     if p.place is None:
         raise BadArgument("A and B are in the memory of the host, where gemm() needs none")
     return _device.workspace_bytes(p.struct, p.place)

@@ -270,7 +270,8 @@ def _workspace(g, place: Place, given: Any):
         if place.owner and not place.owner.lends(place.stream):
             raise BadArgument("workspace=: missing: a graph is captured, which works in it "
                               "whenever it runs; bitcut.workspace() says how many bytes")
-        together = methods(g, place)[:1] == ["kernel"]  # emulated ones come one after the other
+        # emulated ones, and those of a scheme, come one after the other
+        together = not g.scheme and methods(g, place)[:1] == ["kernel"]
         count = max(1, min(g.count, WORKSPACE_MAX // needed)) if together else 1
         given = place.empty((needed * count,), None, "workspace")
     view = look(given, "workspace", on_device=True)

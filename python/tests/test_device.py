@@ -292,6 +292,56 @@ class Devices(Folder):
             with self.assertRaisesRegex(bitcut.BadArgument, "workspace=: missing: a graph"):
                 bitcut.gemm(a, b, recipe="ootomo")
 
+    def run_scheme(self, a, b, **given):
+        """D of an FP64 GEMM there; its bits are the emulator's on the unit that ran."""
+        shape = (*(a.shape[:-2] or b.shape[:-2]), a.shape[-2], b.shape[-1])
+        there = {name: There(x) if name == "c" else x for name, x in given.items()}
+        d = There(numpy.full(shape, numpy.nan))
+        room = self.aligned(self.room(There(a), There(b), **there))
+        g = bitcut.gemm(There(a), There(b), out=d, workspace=room, **there)
+        given.pop("kernel", None)
+        want = bitcut.gemm(a, b, **{**given, "unit": g.unit})
+        self.assertEqual((g.device, g.unit, g.line),
+                         ("cuda:0", "hopper/wgmma.m64n8k32.s32.s8", want.line))
+        self.same_bits(d.x, want.d, str(given))
+        return g
+
+    def test_schemes(self):
+        """FP64 GEMMs by a scheme: layouts, factors, batches, one of which is shared."""
+        a, b, c = (x.astype("f8") for x in (self.a, self.b, uniform(M, N, seed=3)))
+        g = self.run_scheme(a, b, scheme="ozimmu-ef")
+        self.assertEqual((g.kernel, g.parts), ("model.ozimmu-ef.s8", 8))
+        self.run_scheme(a.T.copy().T, b.T.copy().T, scheme="ozimmu-h", parts=9)
+        self.run_scheme(a, b, scheme="ozimmu-ef", unit="h100", parts=3, c=c, alpha=0.3, beta=-1.7)
+        self.run_scheme(a, b, scheme="ozimmu-ef", kernel="model.ozimmu-ef.s8", c=c)
+        batch = numpy.stack([a, 2 * a, a / 3])
+        self.run_scheme(batch, b, scheme="ozimmu-ef")
+        self.run_scheme(batch, numpy.stack([b, b + 1, b - 1]), scheme="ozimmu-h", c=c, alpha=2.5)
+        one, three = (bitcut.workspace(There(x), There(b), scheme="ozimmu-ef") for x in (a, batch))
+        self.assertEqual(one, three)
+
+    def test_schemes_refused(self):
+        a, b = There(self.a.astype("f8")), There(self.b.astype("f8"))
+        d, f4 = There(numpy.zeros((M, N))), There(self.a)
+        room = self.aligned(self.room(a, b, scheme="ozimmu-ef"))
+        for error, words, x, given in (
+                (bitcut.Unsupported, "no kernel of Models computes scheme gemmul8", a, {"scheme": "gemmul8"}),
+                (bitcut.Unsupported, "runs on hopper/wgmma.m64n8k32.s32.s8, not ampere", a, {"unit": "a100"}),
+                (bitcut.BadArgument, "supports 1 to 9 parts", a, {"scheme": "ozimmu-h", "parts": 10}),
+                (bitcut.BadArgument, "computes scheme ozimmu-ef, not ozimmu", a,
+                 {"scheme": "ozimmu", "kernel": "model.ozimmu-ef.s8"}),
+                (bitcut.BadArgument, "no kernel of FP64 GEMMs is called", a, {"kernel": "x"}),
+                (bitcut.BadArgument, "takes A in f64, not in f32", f4, {}),
+                (bitcut.BadArgument, "the workspace has 0 bytes", a,
+                 {"workspace": There(room.x[:0])})):
+            with self.assertRaisesRegex(error, words):
+                bitcut.gemm(x, b, **{"scheme": "ozimmu-ef", "out": d, "workspace": room, **given})
+        host = self.a.astype("f8"), self.b.astype("f8")
+        with self.assertRaisesRegex(bitcut.BadArgument, "kernel: of arrays on a GPU alone"):
+            bitcut.gemm(*host, scheme="ozimmu-ef", kernel="model.ozimmu-ef.s8")
+        with self.assertRaisesRegex(bitcut.Unsupported, "computes scheme ozimmu-ef|no matrix unit|is not"):
+            bitcut.gemm(*host, scheme="ozimmu-ef", device="cpu")
+
     def test_dlpack(self):
         a, b = OnlyDlpack(self.a), OnlyDlpack(self.b)
         d = numpy.zeros((M, N), "f4")

@@ -111,6 +111,37 @@ class Gpu:
             stream.synchronize()
             self.same(g, a, b)
 
+    def test_schemes(self):
+        """FP64 GEMMs by the kernels of schemes: layouts, factors, a batch, C in place, a stream."""
+        compared = 0
+        for scheme, parts in ("ozimmu-ef", 8), ("ozimmu", 7), ("ozimmu-h", 9):
+            given = {"scheme": scheme, "parts": parts}
+            for m, n, k in SHAPES:
+                a, b = uniform(m, k).astype("f8") / 3, uniform(k, n, seed=3).astype("f8") / 7
+                c = uniform(m, n, seed=4).astype("f8")
+                for turn in (False, True):
+                    x, y, z = self.there(a), self.there(b), self.there(c)
+                    if turn:
+                        x, y = (self.there(numpy.ascontiguousarray(v.T)).T for v in (a, b))
+                    for more in ({}, {"alpha": 0.3}, {"alpha": -1.7, "beta": 0.1, "c": z}):
+                        g = bitcut.gemm(x, y, **given, **more)
+                        self.assertIn(scheme, g.kernel)
+                        if "c" in more:
+                            more["c"] = c
+                        found = bitcut.verify(g.d, a, b, unit="h100", copy=True, **given, **more)
+                        self.assertTrue(found, f"{g.kernel} {m} {n} {k} {found}")
+                        compared += found.compared
+            a, b = uniform(4, 50, 70).astype("f8") / 3, uniform(70, 30, seed=3).astype("f8")
+            d = self.there(numpy.zeros((4, 50, 30)))
+            stream = self.new_stream()
+            x, y = self.there(a), self.there(b)
+            self.wait()
+            g = bitcut.gemm(x, y, c=d, out=d, stream=stream, **given)
+            stream.synchronize()
+            self.assertTrue(bitcut.verify(g.d, a, b, c=numpy.zeros((4, 50, 30)), unit="h100",
+                                          copy=True, **given))
+        print(f"# {type(self).__name__}: FP64 GEMMs by schemes, {compared} outputs")
+
     def test_large(self):
         a, b = uniform(2048, 2048), uniform(2048, 2048, seed=2)
         g = bitcut.gemm(self.there(a), self.there(b), recipe="ootomo")

@@ -333,5 +333,7 @@ const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,
 #endif
                                               .fp64_kernels = model_fp64_kernels,
                                               .fp64 = model_fp64,
+                                              .fp64_workspace = model_fp64_workspace,
+                                              .fp64_start = model_fp64_start,
                                               .timer = &model_timer,
                                               .streams = &model_streams };

@@ -43,7 +43,7 @@ bool model_has_fault(const char *name);
 const struct device_fault *model_fault_on(int device);
 
 /* Whether the faults of GEMMs are the kernel's: DEVICE_FAULTY names it, or nothing. */
-bool model_is_faulty(const struct gpu_kernel *k);
+bool model_is_faulty(const char *kernel);
 
 /* Why nothing can be run; 0: it can. */
 int model_refuse(char *fault);
@@ -119,6 +119,9 @@ extern const struct gpu_timer model_timer;
 extern const struct gpu_fp64_kernel model_fp64_kernels[]; /* device_fp64.c */
 int model_fp64(const struct gpu_fp64 *g, double *milliseconds, int repeats, int device,
                char *fault);
+size_t model_fp64_workspace(const struct gpu_fp64 *g, int device);
+int model_fp64_start(const struct gpu_fp64 *g, void *workspace, int device, void *stream,
+                     char *fault);
 
 int model_claim(int device, int multiplier, char *fault);
 int model_sums(const struct exact_sums_to *to, size_t m, size_t n, size_t k,

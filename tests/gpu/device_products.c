@@ -326,7 +326,7 @@ int model_start(const struct gpu_work *w, void *at, int device, void *stream, ch
     model_unlock(s);
     if (s) s->starts++, memset(at, 0xa5, model_workspace(w));
     const bool good = by_parts ? compute(w, at) : model_emulate(w) == BITCUT_OK;
-    if (good && wanted->spoil_gemm && model_is_faulty(w->kernel))
+    if (good && wanted->spoil_gemm && model_is_faulty(w->kernel->name))
         wanted->spoil_gemm(&w->gemm);
     model_lock(s);
     return !good;
