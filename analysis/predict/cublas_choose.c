@@ -214,7 +214,7 @@ static bool find_layer(uint32_t *splits, const struct cublas_call *c,
 
 /* None of 640 recorded batches has slices, where 1899 of 4740 single GEMMs have some; nor
    has a leaf of the trees for batches, except those of nvjet.  Without slices the kernels
-   for more than 16 rows and more than one column have one sum.  They are on tensor cores
+   have one sum, except those for one column or for few rows.  They are on tensor cores
    for TF32, unless k is short: of 383 single GEMMs with k from 256 on none has another
    kernel. */
 static const struct batch {
@@ -232,9 +232,10 @@ static const struct batch {
 static const struct leaf *find_batch(const struct cublas_call *c,
                                      const struct cublas_types *types, const char *layout)
 {
-    enum { FEW = 16 }; /* rows that algorithm 11 has at most */
+    enum { FEW = 16 }; /* rows that algorithm 11 has at most, with A by rows */
     const struct bitcut_gemm *const g = &c->g;
-    if (g->m <= FEW || g->n < 2 || c->is_small || cublas_has_bias(c)) return NULL;
+    const size_t others = g->a.layout == BITCUT_ROW_MAJOR ? FEW : 1;
+    if (g->m <= others || g->n < 2 || c->is_small || cublas_has_bias(c)) return NULL;
     for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
         const struct batch *const b = &batches[i];
         if (b->operands == types->operands && strstr(b->layouts, layout) &&

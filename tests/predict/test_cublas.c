@@ -137,19 +137,19 @@ static const struct {
     { "tf32", "NT", "id=x", 99, 9, 512, BITCUT_BAD_ARGUMENT, "id=x" },
     /* Batches, and the limits of their rules. */
     { "f32", "NT", NULL, 17, 2, 4000, BITCUT_OK, "fp32@fma/f32; k is added in order", 3 },
-    { "f32", "TN", NULL, 99, 99, 999, BITCUT_OK, "fp32@fma/f32; k is added in order",
-      64 },
+    { "f32", "TN", NULL, 2, 99, 999, BITCUT_OK, "fp32@fma/f32; k is added in order", 64 },
     { "f32", "NT", NULL, 16, 2, 4000, BITCUT_UNSUPPORTED, "--fields", 3 },
     { "f32", "NT", NULL, 17, 1, 4000, BITCUT_UNSUPPORTED, "--fields", 3 },
+    { "f32", "TN", NULL, 1, 99, 999, BITCUT_UNSUPPORTED, "--fields", 3 },
     { "f32", "NT", NULL, 99, 99, 4097, BITCUT_UNSUPPORTED, "--fields", 3 },
     { "f32", "NT", NULL, 99, 99, 999, BITCUT_UNSUPPORTED, "--fields", 2 },
     { "f32", "NT", NULL, 99, 99, 999, BITCUT_UNSUPPORTED, "--fields", 65 },
     { "f32", "TT", NULL, 99, 99, 999, BITCUT_UNSUPPORTED, "--fields", 3 },
-    { "tf32", "TT", NULL, 17, 2, 256, BITCUT_OK, "m16n8k8.f32.tf32; k is added in order",
+    { "tf32", "TT", NULL, 2, 2, 256, BITCUT_OK, "m16n8k8.f32.tf32; k is added in order",
       12 },
-    { "tf32", "TT", NULL, 17, 2, 248, BITCUT_UNSUPPORTED, "--fields", 12 },
-    { "tf32", "TT", NULL, 17, 2, 260, BITCUT_UNSUPPORTED, "--fields", 12 },
-    { "tf32", "TT", NULL, 17, 2, 256, BITCUT_UNSUPPORTED, "--fields", 13 },
+    { "tf32", "TT", NULL, 2, 2, 248, BITCUT_UNSUPPORTED, "--fields", 12 },
+    { "tf32", "TT", NULL, 2, 2, 260, BITCUT_UNSUPPORTED, "--fields", 12 },
+    { "tf32", "TT", NULL, 2, 2, 256, BITCUT_UNSUPPORTED, "--fields", 13 },
 };
 
 START_TEST(calls_by_hand)
