@@ -75,7 +75,9 @@ static void add_by_nvjet(struct bitcut_gemm *g, bool is_split, bool is_one, bool
     else set_steps(g, BITCUT_STEP_ALPHA_C, BITCUT_STEP_END, BITCUT_STEP_END);
 }
 
-/* C of cublasGemmEx, or a bias that it takes as C. */
+/* C of cublasGemmEx, or a bias that it takes as C.  Sizes determine the algorithm up to
+   what the sum does not depend on: if k has no slices, several algorithms add C
+   differently. */
 static enum bitcut_status add_c(struct bitcut_gemm *g, const struct cublas_call *c,
                                 const struct cublas_types *types,
                                 const struct cublas_fields *fields, const char *told,
@@ -83,12 +85,11 @@ static enum bitcut_status add_c(struct bitcut_gemm *g, const struct cublas_call 
 {
     const uint32_t beta = c->bias_is_c ? F32_ONE : c->g.beta;
     const bool ones = c->g.alpha == F32_ONE && beta == F32_ONE,
-               is_row = c->g.a.layout == BITCUT_ROW_MAJOR;
+               is_row = c->g.a.layout == BITCUT_ROW_MAJOR,
+               is_known = told || fields->splits > 1;
     if (types->operands == CUBLAS_HALF && !types->is_short)
         return refuse(f, "C in FP32 of f16 or bf16 products is not predicted");
     if (!told && types->is_short && (!is_row || c->g.n == 1))
-        return refuse(f, "the sizes do not tell how C is added; give the fields");
-    if (!told && types->operands == CUBLAS_TF32 && fields->splits > 1)
         return refuse(f, "the sizes do not tell how C is added; give the fields");
     if (fields->id == 66 && (told || is_aligned(&c->g))) {
         if (c->bias_is_c && !ones && fields->splits > 1)
@@ -98,7 +99,7 @@ static enum bitcut_status add_c(struct bitcut_gemm *g, const struct cublas_call 
     }
     const enum addend way = fields->id == 66 ? ONLY_ONES : way_of(fields, types->is_short);
     if (way == NONE) return refuse(f, "no rule for C with this algorithm");
-    if (!ones && (way == ONLY_ONES || c->bias_is_c || !told))
+    if (!ones && (way == ONLY_ONES || c->bias_is_c || !is_known))
         return refuse(f, "alpha and beta other than 1 are not predicted for this algorithm, "
                          "or need its fields");
     if (c->bias_is_c) set_steps(g, BITCUT_STEP_BIAS, BITCUT_STEP_END, BITCUT_STEP_END);

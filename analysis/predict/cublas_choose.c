@@ -6,7 +6,10 @@
    there are decision trees.  A leaf has an algorithm if at least 500 recorded sizes are
    in it and all have this algorithm, up to what the order of k does not depend on;
    otherwise it refuses. A tree also refuses sizes between the nearest recorded ones of
-   two branches, and sizes if it gives another algorithm for a neighbour. */
+   two branches, and sizes if it gives another algorithm for a neighbour.
+
+   Batches of FP32 and TF32 have a rule, because cuBLAS cuts no k of a batch into slices,
+   except by nvjet. */
 #include "analysis/predict/cublas.h"
 
 #include "lib/base/size.h"
@@ -207,6 +210,42 @@ static bool find_layer(uint32_t *splits, const struct cublas_call *c,
     return false;
 }
 
+/* --- batches ---------------------------------------------------------------------- */
+
+/* None of 640 recorded batches has slices, where 1899 of 4740 single GEMMs have some; nor
+   has a leaf of the trees for batches, except those of nvjet.  Without slices the kernels
+   have one sum, except those for one column or for few rows.  They are on tensor cores
+   for TF32, unless k is short: of 383 single GEMMs with k from 256 on none has another
+   kernel. */
+static const struct batch {
+    enum cublas_operands operands;
+    const char *layouts; /* those that were recorded, as the range of batches         */
+    size_t first, last;  /* numbers of GEMMs                                          */
+    size_t k, grain;     /* the smallest k; k is a multiple of the grain              */
+    struct leaf leaf;
+} batches[] = {
+    { CUBLAS_FP32, "NN NT TN", 3, 64, 8, 1, { 55, 31, 1, 0, 0 } },
+    { CUBLAS_TF32, "NN NT TN TT", 3, 12, 256, 8, { 43, 34, 1, 0, 0 } },
+};
+
+/* The kernels that a batch has without slices, or NULL. */
+static const struct leaf *find_batch(const struct cublas_call *c,
+                                     const struct cublas_types *types, const char *layout)
+{
+    enum { FEW = 16 }; /* rows that algorithm 11 has at most, with A by rows */
+    const struct bitcut_gemm *const g = &c->g;
+    const size_t others = g->a.layout == BITCUT_ROW_MAJOR ? FEW : 1;
+    if (g->m <= others || g->n < 2 || c->is_small || cublas_has_bias(c)) return NULL;
+    for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+        const struct batch *const b = &batches[i];
+        if (b->operands == types->operands && strstr(b->layouts, layout) &&
+            g->count >= b->first && g->count <= b->last && g->k >= b->k &&
+            g->k % b->grain == 0)
+            return &b->leaf;
+    }
+    return NULL;
+}
+
 /* --- the choice ------------------------------------------------------------------- */
 
 static uint32_t splits_of(const struct leaf *l, size_t k, enum cublas_operands operands)
@@ -250,12 +289,14 @@ static bool is_recorded(const struct bitcut_gemm *g, const struct cublas_types *
            (!types->is_other || (g->n % 8 == 0 && g->k % 8 == 0));
 }
 
-/* The leaf of the tree for a call, or NULL. */
+/* The leaf of a batch, or of the tree for a call, or NULL. */
 static const struct leaf *find_leaf(const struct cublas_call *c,
                                     const struct cublas_types *types, const char *layout)
 {
     const struct bitcut_gemm *const g = &c->g;
     if (!is_recorded(g, types)) return NULL;
+    const struct leaf *const batch = find_batch(c, types, layout);
+    if (batch) return batch;
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
         const struct tree *const t = &trees[i];
         if (t->operands != types->operands || strcmp(t->layout, layout) ||

@@ -34,7 +34,8 @@ const struct library libraries[] = {
       .function = "sgemm_, cblas_sgemm",
       .chips = blis_chips,
       .types = { { "f32", "FP32 matrices", FORMAT_F32, FORMAT_F32 } },
-      .settings = "BLIS_ARCH_TYPE (0: skx, 4: sandybridge), or the processor",
+      .settings = "BLIS_ARCH_TYPE (0: skx, 3: haswell, 4: sandybridge, 6: zen3, 7: zen2, "
+                  "8: zen), or the processor",
       .predict = blis_predict,
       .source = "data/libraries/shapes, blis-0.9.0-*" },
     { .name = "cublas-13.1",

@@ -27,5 +27,9 @@ for core in SkylakeX Haswell Sandybridge; do openblas $core 4; done
 for core in SkylakeX Haswell Sandybridge; do openblas $core 1 update; done
 for threads in 1 2; do
     blis 0 skx $threads
+    blis 3 haswell $threads
+    blis 6 zen3 $threads
+    blis 7 zen2 $threads
+    blis 8 zen $threads
     blis 4 sandybridge $threads
 done

@@ -13,9 +13,9 @@ START_TEST(recorded_shapes)
 {
     static const struct recorded recorded[] = {
         { "h200-shapes", 2328, 49, 990 },
-        { "h200-later", 1164, 25, 429 },
+        { "h200-later", 1164, 25, 421 },
         { "h200-layers", 702, 0, 0 },
-        { "h200-variants", 467, 29, 256 },
+        { "h200-variants", 467, 29, 208 },
     };
     for (int i = 0; i < (int)(sizeof recorded / sizeof *recorded); i++)
         compare_file(&recorded[i], "cublas-13.1", false, i);
@@ -69,6 +69,7 @@ static const struct {
     size_t m, n, k;
     enum bitcut_status status;
     const char *said;
+    int batch; /* GEMMs; 0: one */
 } calls[] = {
     /* The trees and the layers. */
     { "bf16", "NT", NULL, 1, 4096, 14336, BITCUT_OK, "slices=4,tile=3584" },
@@ -126,19 +127,39 @@ static const struct {
     { "f32", "NT", "id=14", 1, 140, 776, BITCUT_UNSUPPORTED, "algorithm 14" },
     { "f32", "NT", "id=66,stages=35", 9, 9, 512, BITCUT_UNSUPPORTED, "algorithm 66" },
     { "tf32", "NT", "id=43,stages=34", 99, 99, 512, BITCUT_OK, "cublas-tf32@" },
-    { "tf32", "NT", "id=43,stages=34,splits=2", 99, 99, 512, BITCUT_UNSUPPORTED, "slices" },
-    { "tf32", "NT", "id=43,splits=4294967295", 99, 99, 512, BITCUT_UNSUPPORTED, "stream-K" },
-    { "tf32", "NT", "id=63,stages=10,splits=5", 99, 9, 512, BITCUT_OK, "lanes=5,chunk=32" },
+    { "tf32", "NT", "id=43,stages=34,splits=2", 99, 99, 512, BITCUT_UNSUPPORTED,
+      "slices" },
+    { "tf32", "NT", "id=43,splits=4294967295", 99, 99, 512, BITCUT_UNSUPPORTED,
+      "stream-K" },
+    { "tf32", "NT", "id=63,stages=10,splits=5", 99, 9, 512, BITCUT_OK,
+      "lanes=5,chunk=32" },
     { "tf32", "NT", "id=21,stages=40", 99, 9, 512, BITCUT_UNSUPPORTED, "stages" },
     { "tf32", "NT", "id=x", 99, 9, 512, BITCUT_BAD_ARGUMENT, "id=x" },
+    /* Batches, and the limits of their rules. */
+    { "f32", "NT", NULL, 17, 2, 4000, BITCUT_OK, "fp32@fma/f32; k is added in order", 3 },
+    { "f32", "TN", NULL, 2, 99, 999, BITCUT_OK, "fp32@fma/f32; k is added in order", 64 },
+    { "f32", "NT", NULL, 16, 2, 4000, BITCUT_UNSUPPORTED, "--fields", 3 },
+    { "f32", "NT", NULL, 17, 1, 4000, BITCUT_UNSUPPORTED, "--fields", 3 },
+    { "f32", "TN", NULL, 1, 99, 999, BITCUT_UNSUPPORTED, "--fields", 3 },
+    { "f32", "NT", NULL, 99, 99, 4097, BITCUT_UNSUPPORTED, "--fields", 3 },
+    { "f32", "NT", NULL, 99, 99, 999, BITCUT_UNSUPPORTED, "--fields", 2 },
+    { "f32", "NT", NULL, 99, 99, 999, BITCUT_UNSUPPORTED, "--fields", 65 },
+    { "f32", "TT", NULL, 99, 99, 999, BITCUT_UNSUPPORTED, "--fields", 3 },
+    { "tf32", "TT", NULL, 2, 2, 256, BITCUT_OK, "m16n8k8.f32.tf32; k is added in order",
+      12 },
+    { "tf32", "TT", NULL, 2, 2, 248, BITCUT_UNSUPPORTED, "--fields", 12 },
+    { "tf32", "TT", NULL, 2, 2, 260, BITCUT_UNSUPPORTED, "--fields", 12 },
+    { "tf32", "TT", NULL, 2, 2, 256, BITCUT_UNSUPPORTED, "--fields", 13 },
 };
 
 START_TEST(calls_by_hand)
 {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        struct line l = {
-            .epilogue = "none", .m = calls[i].m, .n = calls[i].n, .k = calls[i].k, .batch = 1
-        };
+        struct line l = { .epilogue = "none",
+                          .m = calls[i].m,
+                          .n = calls[i].n,
+                          .k = calls[i].k,
+                          .batch = calls[i].batch ? calls[i].batch : 1 };
         const struct bitcut_predict_options o = { .size = sizeof o,
                                                   .library = "cublas-13.1",
                                                   .chip = "h200",
