@@ -49,6 +49,7 @@ static void tell_instruction(const struct job *job, int t, const struct bitcut_u
                                    .b = b.x,
                                    .scale_a = a.scale,
                                    .scale_b = b.scale,
+                                   .trace = job->watch->trace,
                                    .before = before,
                                    .after = after };
     job->watch->see(job->watch->context, &e);
@@ -175,16 +176,22 @@ static void set_random(struct bitcut_unit *u, uint64_t *draws, const struct cell
     *draws = 0;
 }
 
-/* The accumulator c after one instruction of a unit that rounds by rule sr.  It begins at
-   position p of all k in their order. */
+/* The accumulator c after one instruction. */
+static uint64_t dot(const struct job *job, const struct bitcut_unit *u, struct lane a,
+                    struct lane b, uint64_t c)
+{
+    return job->watch ? unit_trace(job->watch->trace, u, a, b, c) : unit_dot(u, a, b, c);
+}
+
+/* The same of a unit that rounds by rule sr.  The instruction begins at position p of all
+   k in their order. */
 static uint64_t stochastic_dot(const struct job *job, int t, const struct cell *x,
                                size_t p, struct lane a, struct lane b, uint64_t c)
 {
     struct bitcut_unit u = *job->plan->unit[t];
     uint64_t draws;
     set_random(&u, &draws, x, job->parts.element ? job->parts.element[p] : p, t);
-    const uint64_t d = unit_dot(&u, a, b, c);
-    draws = 0; /* an observer may compute it again */
+    const uint64_t d = dot(job, &u, a, b, c);
     if (job->watch) tell_instruction(job, t, &u, a, b, c, d);
     return d;
 }
@@ -202,7 +209,7 @@ static void cell_term(struct cell *x, const struct job *job, int t, struct lane 
         const struct lane from_a = lane_from(u, a, k), from_b = lane_from(u, b, k);
         *c = u->rounding.direction == STOCHASTIC
                  ? stochastic_dot(job, t, x, x->k + (size_t)k, from_a, from_b, before)
-                 : unit_dot(u, from_a, from_b, *c);
+                 : dot(job, u, from_a, from_b, before);
         if (faults && faults->kept)
             *c = from_f32(
                 job, accumulator,

@@ -73,6 +73,14 @@ static void multiply_elements(uint32_t *to, const struct job *job,
     hostfp_leave(&saved);
 }
 
+/* Whether the parts of a single column are made as those of a row, in runs of k: a
+   watched GEMM is computed by the engine, which reads both. */
+static bool is_one_row(const struct job *job, const struct side *s, bool direct)
+{
+    return s->columns && s->lines == 1 && job->watch && !job->keep_b && !job->positions &&
+           (!direct || s->view.along == 1);
+}
+
 /* Make the parts of an operand.  Row-major FP32 matrices are read where they are.  Other
    matrices, and matrices with another order of k, are copied first. */
 static enum bitcut_status operand_make(struct parts *to, const struct job *job,
@@ -87,11 +95,12 @@ static enum bitcut_status operand_make(struct parts *to, const struct job *job,
     uint32_t *const own = direct ? NULL : view_gather(&s->view, &all, threads);
     if (!direct && !own) return BITCUT_NO_MEMORY;
     if (factors) multiply_elements(own, job, factors, &all);
+    const bool columns = s->columns && !is_one_row(job, s, direct);
     const struct parts_source source =
-        direct ? (struct parts_source){ (const uint32_t *)(const void *)s->view.at,
-                                        s->columns ? s->view.along : s->view.across,
-                                        s->columns }
-               : (struct parts_source){ own, s->columns ? s->lines : length, s->columns };
+        direct
+            ? (struct parts_source){ (const uint32_t *)(const void *)s->view.at,
+                                     columns ? s->view.along : s->view.across, columns }
+            : (struct parts_source){ own, columns ? s->lines : length, columns };
     const enum bitcut_status status =
         parts_make(to, &rule, source, s->lines, direct ? k : length, length, threads);
     if (status == BITCUT_OK && job->plan->faults && job->plan->faults->respell)

@@ -11,12 +11,6 @@ void trace_step_add(struct unit_trace *trace, int first, int products, uint64_t 
     };
 }
 
-void trace_term_add(struct unit_trace *trace, struct trace_term term)
-{
-    assert(trace->terms < TRACE_TERMS_MAX);
-    trace->term[trace->terms++] = term;
-}
-
 void trace_sum_add(struct unit_trace *trace, struct trace_sum sum)
 {
     struct trace_step *step = &trace->step[trace->steps - 1];

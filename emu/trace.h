@@ -6,6 +6,8 @@
 #include "emu/special.h"
 #include "lib/number/wide.h"
 
+#include <assert.h>
+
 __extension__ typedef __int128 int128;
 
 enum trace_source { TRACE_PRODUCT, TRACE_C, TRACE_SUM, TRACE_ZERO };
@@ -69,7 +71,12 @@ struct unit_trace {
    to the latest step. */
 void trace_step_add(struct unit_trace *trace, int first, int products, uint64_t c);
 void trace_sum_add(struct unit_trace *trace, struct trace_sum sum);
-void trace_term_add(struct unit_trace *trace, struct trace_term term);
+
+static inline void trace_term_add(struct unit_trace *trace, struct trace_term term)
+{
+    assert(trace->terms < TRACE_TERMS_MAX);
+    trace->term[trace->terms++] = term;
+}
 
 TRACED void trace_step(struct unit_trace *trace, int first, int products, uint64_t c)
 {

@@ -5,6 +5,8 @@
 
 #include "emu/unit.h"
 
+struct unit_trace;
+
 enum watch_kind {
     WATCH_INSTRUCTION, /* accumulator = unit(a, b, before)                              */
     WATCH_BEGIN,       /* accumulator 0 starts from C or the bias: before, as after in its
@@ -35,16 +37,19 @@ struct watch_event {
     const struct bitcut_unit *unit; /* INSTRUCTION: the unit,              */
     const struct number *a, *b;     /* and its operands, as the unit reads them */
     const struct number *scale_a, *scale_b; /* and their block scales, or NULL  */
+    const struct unit_trace *trace;         /* and its computation              */
     uint64_t before, after;
     uint32_t factor, value; /* PROMOTION: the operands of the multiply-add,         */
     uint32_t factor_a, factor_b; /* which stand for factor_a factor_b times accumulator
                                     0                                                   */
 };
 
-/* `see` is called for each event, in the order of the events. */
+/* `see` is called for each event, in the order of the events.  `trace` is overwritten
+   with the computation of each instruction. */
 struct gemm_watch {
     void (*see)(void *context, const struct watch_event *event);
     void *context;
+    struct unit_trace *trace;
 };
 
 #endif

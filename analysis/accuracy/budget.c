@@ -153,50 +153,27 @@ static enum bitcut_status no_memory(struct fault *f)
     return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a budget");
 }
 
-static enum bitcut_status settle_account(struct budget_output *to, struct watcher *w,
-                                         const struct bitcut_gemm *g,
-                                         const struct epilogue_values *steps,
-                                         const struct budget_lines *x, bool texts)
-{
-    const int exponents =
-        budget_values_exponent(x->values_a) + budget_values_exponent(x->values_b);
-    struct account all;
-    bool enough = true;
-    account_init(&all);
-    budget_stage_sums(all.stage, x->values_a, x->values_b);
-    const char *const what =
-        account_fill(&all, w, steps, gemm_is_extended(g), exponents, to->d);
-    if (what) watcher_end(w, what, -1);
-    else if (gemm_is_extended(g))
-        to->drift = to->drift_mean = to->drift_spread = (double)NAN;
-    else settle_drift(to, w, g, exponents);
-    if (!what) enough = take_account(to, &all, texts);
-    to->event = w->event;
-    account_clear(&all);
-    return enough ? BITCUT_OK : BITCUT_NO_MEMORY;
-}
-
-/* The same with given values. */
 static enum bitcut_status settle(struct budget_output *to, struct watcher *w,
                                  const struct bitcut_gemm *g,
                                  const struct epilogue_values *steps,
-                                 const struct budget_lines *x, bool texts,
+                                 const struct budget_stages *stages, bool texts,
                                  struct fault *f)
 {
-    struct budget_lines lines = *x;
-    struct budget_values *own[2] = { NULL, NULL };
-    if (!x->values_a)
-        lines.values_a = own[0] =
-            budget_values_make(w->plan, BITCUT_A, x->a, x->k, &x->factors_a, x->kept);
-    if (!x->values_b)
-        lines.values_b = own[1] =
-            budget_values_make(w->plan, BITCUT_B, x->b, x->k, &x->factors_b, NULL);
-    const enum bitcut_status status = lines.values_a && lines.values_b
-                                          ? settle_account(to, w, g, steps, &lines, texts)
-                                          : BITCUT_NO_MEMORY;
-    free(own[0]);
-    free(own[1]);
-    return status == BITCUT_OK ? status : no_memory(f);
+    struct account all;
+    bool enough = true;
+    account_init(&all);
+    for (int i = 0; i < STAGES; i++)
+        dyadic_sum_get(all.stage[i], &stages->sum[i], stages->unit);
+    const char *const what =
+        account_fill(&all, w, steps, gemm_is_extended(g), stages->exponents, to->d);
+    if (what) watcher_end(w, what, -1);
+    else if (gemm_is_extended(g))
+        to->drift = to->drift_mean = to->drift_spread = (double)NAN;
+    else settle_drift(to, w, g, stages->exponents);
+    if (!what) enough = take_account(to, &all, texts);
+    to->event = w->event;
+    account_clear(&all);
+    return enough ? BITCUT_OK : no_memory(f);
 }
 
 /* Run the GEMM of one output with a watcher, and settle what it saw. */
@@ -206,7 +183,7 @@ static enum bitcut_status watch_output(struct budget_output *to, struct watcher 
                                        const struct budget_lines *x, bool texts,
                                        struct fault *f)
 {
-    const struct gemm_watch watch = { watcher_see, w };
+    const struct gemm_watch watch = { watcher_see, w, &w->trace };
     const struct gemm_options options = { .threads = 1,
                                           .watch = &watch,
                                           .unrounded = true };
@@ -219,7 +196,7 @@ static enum bitcut_status watch_output(struct budget_output *to, struct watcher 
     if (!w->event.what && !format_is_finite(&formats[FORMAT_F32], to->d))
         watcher_end(w, "the result overflows", -1);
     to->event = w->event;
-    return w->event.what ? BITCUT_OK : settle(to, w, one, steps, x, texts, f);
+    return w->event.what ? BITCUT_OK : settle(to, w, one, steps, x->stages, texts, f);
 }
 
 /* The s32 sum of the one output, before all steps. */
@@ -268,6 +245,8 @@ integer_budget(struct budget_output *to, const struct bitcut_gemm *one,
     return enough ? BITCUT_OK : no_memory(f);
 }
 
+/* The budget of an output whose sums of stages are known, except of a unit of integers.
+ */
 static enum bitcut_status one_budget(struct budget_output *to,
                                      const struct bitcut_gemm *g,
                                      const struct gemm_plan *plan,
@@ -276,9 +255,10 @@ static enum bitcut_status one_budget(struct budget_output *to,
 {
     const struct bitcut_gemm one = gemm_of_output(g, &to->d, x);
     struct epilogue_values steps = { .c = NULL };
-    struct watcher *const w = watcher_new(plan);
+    struct watcher *const w = plan->integer ? NULL : watcher_new(plan, x->stages->unit);
     *to = (struct budget_output){ .format = g->d.format };
-    const bool made = w && epilogue_make(&steps, &one, 0, F32_NAN, plan->integer, 1) &&
+    const bool made = (w || plan->integer) &&
+                      epilogue_make(&steps, &one, 0, F32_NAN, plan->integer, 1) &&
                       epilogue_take_zeros(&steps, &one, &plan->split_a.part[0],
                                           &plan->split_b.part[0], 1);
     const enum bitcut_status status =
@@ -286,8 +266,22 @@ static enum bitcut_status one_budget(struct budget_output *to,
         : plan->integer ? integer_budget(to, &one, plan, &steps, x, texts, f)
                         : watch_output(to, w, &one, &steps, x, texts, f);
     epilogue_clear(&steps);
-    if (w) watcher_free(w);
+    watcher_free(w);
     return status;
+}
+
+/* The sums of stages of an output.  NULL: no memory. */
+static struct budget_stages *find_stages(const struct gemm_plan *plan,
+                                         const struct budget_lines *x)
+{
+    const struct budget_line a = budget_line_of(plan, BITCUT_A, x->a, x->k, &x->factors_a,
+                                                x->kept),
+                             b = budget_line_of(plan, BITCUT_B, x->b, x->k, &x->factors_b,
+                                                NULL);
+    struct budget_stages *const to = malloc(sizeof *to);
+    if (to && budget_stages_find(to, &a, &b)) return to;
+    free(to);
+    return NULL;
 }
 
 enum bitcut_status budget_one(struct budget_output *to, const struct bitcut_gemm *g,
@@ -295,9 +289,14 @@ enum bitcut_status budget_one(struct budget_output *to, const struct bitcut_gemm
                               bool texts, struct fault *f)
 {
     struct hostfp saved;
+    struct budget_lines lines = *x;
+    struct budget_stages *own = NULL;
+    if (!x->stages && !plan->integer) lines.stages = own = find_stages(plan, x);
+    if (!lines.stages && !plan->integer) return no_memory(f);
     hostfp_enter(&saved);
-    const enum bitcut_status status = one_budget(to, g, plan, x, texts, f);
+    const enum bitcut_status status = one_budget(to, g, plan, &lines, texts, f);
     hostfp_leave(&saved);
+    free(own);
     return status;
 }
 

@@ -72,8 +72,8 @@ struct budget_output {
     const struct bitcut_format *format; /* format of D; NULL: f32 */
 };
 
-/* The values for which the parts of a row of A or a column of B stand. */
-struct budget_values;
+/* The exact sums for which the parts of a row of A and a column of B stand. */
+struct budget_stages;
 
 /* The factors of a row of A or a column of B, FP32 encodings: factor i of the blocks of
    `depth` k (0: all k) is at[i stride].  at NULL: there are none. */
@@ -87,15 +87,6 @@ static inline uint32_t line_factor(const struct line_factors *x, size_t k)
     return x->at ? x->at[x->depth ? k / x->depth * x->stride : 0] : 0x3f800000;
 }
 
-/* Returns NULL if memory runs out; free() releases the result.  The row or column and its
-   factors, if any, must stay where they are.  `kept` has the positions of the kept
-   elements of a row of a sparse A; NULL: all k count. */
-struct budget_values *budget_values_make(const struct gemm_plan *plan,
-                                         enum bitcut_operand operand,
-                                         const uint32_t *line, size_t k,
-                                         const struct line_factors *factors,
-                                         const uint8_t *kept);
-
 /* A row of A, a column of B, each contiguous, an element of C and of the bias, and the
    factors.  They take the place of the matrices of the GEMM. */
 struct budget_lines {
@@ -103,7 +94,7 @@ struct budget_lines {
     size_t k;
     uint32_t c, bias;
     struct line_factors factors_a, factors_b;
-    const struct budget_values *values_a, *values_b; /* NULL: computed on demand */
+    const struct budget_stages *stages; /* NULL: computed on demand */
     const uint8_t *kept; /* positions of the kept elements of a 2:4 sparse row of A, whose
                             other elements are +-0; NULL: it is dense */
 };

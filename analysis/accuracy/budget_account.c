@@ -153,8 +153,10 @@ static void account_sum(struct account *x, const struct watcher *w, int exponent
     mpz_t y;
     mpz_init(y);
     account_stages(x);
-    for (int i = 0; i < BUDGET_SUM_ENTRIES; i++)
-        mpz_add(x->part[of_sum[i]], x->part[of_sum[i]], w->sum[0].entry[i]);
+    for (int i = 0; i < BUDGET_SUM_ENTRIES; i++) {
+        dyadic_sum_get(y, &w->sum[0].entry[i], w->unit);
+        mpz_add(x->part[of_sum[i]], x->part[of_sum[i]], y);
+    }
     mpz_sub(x->part[BUDGET_DROPPED], x->part[BUDGET_DROPPED], x->stage[STAGE_REAL]);
     dyadic_shift(x->value, x->extra - exponents);
     for (int i = 0; i < BUDGET_PARTS; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Budgets of many outputs. */
-#include "analysis/accuracy/budget.h"
+#include "analysis/accuracy/budget_parts.h"
 #include "analysis/accuracy/gemm_data.h"
 #include "analysis/accuracy/short_result.h"
 #include "lib/base/size.h"
@@ -10,27 +10,42 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CHUNK = 1024, ELEMENTS_MAX = 1 << 24, LEAST_EXPONENT = -149, FRACTION = 23 };
+enum {
+    CHUNK = 1024,           /* most outputs at a time              */
+    ELEMENTS_MAX = 1 << 24, /* elements of their columns           */
+    VALUES_MAX = 1 << 18,   /* elements that have values at a time */
+    BLOCK_MIN = 64,         /* elements of a line among these      */
+    LEAST_EXPONENT = -149,
+    FRACTION = 23
+};
 
 /* --- one output ------------------------------------------------------------------- */
 
-/* Columns of B, contiguous, and the values of the rows and columns of the present
-   outputs. */
+/* A row of A or a column of B, and the values of a part of it. */
+struct prepared_line {
+    bool used, wanted; /* by the outputs before, by the present outputs */
+    uint32_t *column;  /* of B, contiguous                              */
+    struct budget_line line;
+    struct budget_values *values;
+};
+
+/* The lines of the present outputs, and the sums of each output. */
 struct prepared {
     const struct budget_matrices *x;
-    uint32_t *column;              /* [n][k]                                      */
-    struct budget_values **a, **b; /* [m], [n]: NULL if no present output has it */
-    bool *used;                    /* [m + n]                                     */
+    const struct gemm_plan *plan;
+    struct prepared_line *line;   /* [m + n]                                           */
+    struct budget_stages *stages; /* [CHUNK]                                           */
+    size_t block;                 /* elements of each line that have values at a time */
 };
 
 static void prepared_clear(struct prepared *p)
 {
-    for (size_t i = 0; p->a && i < p->x->m; i++) free(p->a[i]);
-    for (size_t j = 0; p->b && j < p->x->n; j++) free(p->b[j]);
-    free(p->a);
-    free(p->b);
-    free(p->used);
-    free(p->column);
+    for (size_t i = 0; p->line && i < p->x->m + p->x->n; i++) {
+        free(p->line[i].column);
+        free(p->line[i].values);
+    }
+    free(p->line);
+    free(p->stages);
 }
 
 /* Outputs `from` to `to` of the sample. */
@@ -82,61 +97,143 @@ static struct budget_lines lines_of(const struct budget_matrices *x,
                                   .kept = kept_of(x, i) };
 }
 
-/* Make the values of the rows and columns of the outputs, and release the others. */
-static bool make_values(struct prepared *p, const struct gemm_plan *plan,
-                        const struct piece *c, int threads)
+static bool prepare(struct prepared *p, const struct gemm_plan *plan,
+                    const struct budget_matrices *x)
 {
-    const size_t m = p->x->m, n = p->x->n, k = p->x->k, lines = m + n;
+    *p = (struct prepared){ .x = x, .plan = plan };
+    p->line = calloc(x->m + x->n + 1, sizeof *p->line);
+    p->stages = memory_allocate(CHUNK, sizeof *p->stages);
+    return p->line && p->stages;
+}
+
+/* Want the lines of outputs from c->from on, and set c->to to their end: columns of B
+   have at most ELEMENTS_MAX elements, unless there is one output. */
+static void want_lines(struct prepared *p, struct piece *c)
+{
+    const struct budget_matrices *const x = p->x;
+    const size_t end = smaller(c->from + CHUNK, c->sample.count);
+    size_t columns = 0;
+    for (size_t i = 0; i < x->m + x->n; i++) p->line[i].wanted = false;
+    for (c->to = c->from; c->to < end; c->to++) {
+        const size_t at = output_at(c, c->to);
+        struct prepared_line *const column = &p->line[x->m + at % x->n];
+        if (!column->wanted && columns && (columns + 1) * x->k > ELEMENTS_MAX) return;
+        columns += !column->wanted;
+        p->line[at / x->n].wanted = column->wanted = true;
+    }
+}
+
+/* Make line i, a row of A or column i - m of B. */
+static bool make_line(struct prepared *p, size_t i)
+{
+    const struct budget_matrices *const x = p->x;
+    struct prepared_line *const to = &p->line[i];
+    const bool row = i < x->m;
+    const struct line_factors factors = row ? factors_a(x, i) : factors_b(x, i - x->m);
+    const uint32_t *at = x->a + i * x->k;
+    if (!row) {
+        to->column = memory_allocate(x->k, sizeof *to->column);
+        if (!to->column) return false;
+        for (size_t k = 0; k < x->k; k++) to->column[k] = x->b[k * x->n + i - x->m];
+        at = to->column;
+    }
+    to->line = budget_line_of(p->plan, row ? BITCUT_A : BITCUT_B, at, x->k, &factors,
+                              row ? kept_of(x, i) : NULL);
+    return true;
+}
+
+/* Make line i if it is wanted, and release it if not; its values have no elements yet. */
+static bool take_line(struct prepared *p, size_t i)
+{
+    struct prepared_line *const to = &p->line[i];
+    free(to->values);
+    to->values = NULL;
+    if (!to->wanted) {
+        free(to->column);
+        to->column = NULL;
+    }
+    const bool made = !to->wanted || to->used || make_line(p, i);
+    to->used = to->wanted && made;
+    if (!to->used || p->plan->integer) return made;
+    return (to->values = budget_values_new(p->block));
+}
+
+static bool take_lines(struct prepared *p, int threads)
+{
+    const size_t lines = p->x->m + p->x->n;
+    size_t wanted = 0;
     bool enough = true;
     (void)threads;
-    for (size_t i = 0; i < lines; i++) p->used[i] = false;
-    for (size_t t = c->from; t < c->to; t++)
-        p->used[output_at(c, t) / n] = p->used[m + output_at(c, t) % n] = true;
+    for (size_t i = 0; i < lines; i++) wanted += p->line[i].wanted;
+    p->block = larger(BLOCK_MIN, smaller(VALUES_MAX / larger(1, wanted), p->x->k));
 #pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, lines))
     for (size_t i = 0; i < lines; i++) {
-        struct budget_values **const to = i < m ? &p->a[i] : &p->b[i - m];
-        if (!p->used[i]) {
-            free(*to);
-            *to = NULL;
-        }
-        if (!p->used[i] || *to) continue;
-        const struct line_factors factors =
-            i < m ? factors_a(p->x, i) : factors_b(p->x, i - m);
-        *to = i < m ? budget_values_make(plan, BITCUT_A, p->x->a + i * k, k, &factors,
-                                         kept_of(p->x, i))
-                    : budget_values_make(plan, BITCUT_B, p->column + (i - m) * k, k,
-                                         &factors, NULL);
-        if (*to) continue;
+        if (take_line(p, i)) continue;
 #pragma omp atomic write
         enough = false;
     }
     return enough;
 }
 
-static bool prepare(struct prepared *p, const struct budget_matrices *x)
+static struct prepared_line *row_of(const struct prepared *p, const struct piece *c,
+                                    size_t t)
 {
-    *p = (struct prepared){ .x = x };
-    p->column = memory_allocate(x->n, x->k * sizeof *p->column);
-    p->a = calloc(x->m + 1, sizeof(struct budget_values *));
-    p->b = calloc(x->n + 1, sizeof(struct budget_values *));
-    p->used = calloc(x->m + x->n + 1, sizeof *p->used);
-    if (!p->column || !p->a || !p->b || !p->used) return false;
-    for (size_t i = 0; i < x->k; i++)
-        for (size_t j = 0; j < x->n; j++) p->column[j * x->k + i] = x->b[i * x->n + j];
+    return &p->line[output_at(c, t) / p->x->n];
+}
+
+static struct prepared_line *column_of(const struct prepared *p, const struct piece *c,
+                                       size_t t)
+{
+    return &p->line[p->x->m + output_at(c, t) % p->x->n];
+}
+
+/* Make the values of elements [from, from + count) of all lines, and add their products
+   to the sums of all outputs. */
+static bool add_block(struct prepared *p, const struct piece *c, size_t from,
+                      size_t count, int threads)
+{
+    const size_t lines = p->x->m + p->x->n;
+    bool enough = true;
+    (void)threads;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, lines))
+    for (size_t i = 0; i < lines; i++) {
+        struct prepared_line *const x = &p->line[i];
+        if (!x->used || budget_values_fill(x->values, &x->line, from, count)) continue;
+#pragma omp atomic write
+        enough = false;
+    }
+    if (!enough) return false;
+#pragma omp parallel for schedule(static)                                                \
+    num_threads(threads_for(threads, c->to - c->from))
+    for (size_t t = c->from; t < c->to; t++)
+        budget_stages_add(&p->stages[t - c->from], row_of(p, c, t)->values,
+                          column_of(p, c, t)->values);
     return true;
+}
+
+/* Find the sums of all outputs. */
+static bool find_stages(struct prepared *p, const struct piece *c, int threads,
+                        const struct progress *progress)
+{
+    bool enough = true;
+    for (size_t t = c->from; t < c->to; t++)
+        budget_stages_start(&p->stages[t - c->from], &row_of(p, c, t)->line,
+                            &column_of(p, c, t)->line);
+    for (size_t k = 0; k < p->x->k && enough && !progress_stopped(progress);
+         k += p->block)
+        enough = add_block(p, c, k, smaller(p->block, p->x->k - k), threads);
+    return enough;
 }
 
 static enum bitcut_status output_budget(struct budget_output *to,
                                         const struct bitcut_gemm *g,
-                                        const struct gemm_plan *plan,
-                                        const struct prepared *p, size_t at)
+                                        const struct prepared *p, const struct piece *c,
+                                        size_t t)
 {
-    const struct budget_matrices *const x = p->x;
-    const size_t i = at / x->n, j = at % x->n;
-    struct budget_lines lines = lines_of(x, p->column + j * x->k, i, j);
-    lines.values_a = p->a[i];
-    lines.values_b = p->b[j];
-    return budget_one(to, g, plan, &lines, false, NULL);
+    const size_t i = output_at(c, t) / p->x->n, j = output_at(c, t) % p->x->n;
+    struct budget_lines lines = lines_of(p->x, column_of(p, c, t)->column, i, j);
+    lines.stages = &p->stages[t - c->from];
+    return budget_one(to, g, p->plan, &lines, false, NULL);
 }
 
 enum bitcut_status budget_at(struct budget_output *to, const struct bitcut_gemm *g,
@@ -214,27 +311,27 @@ static void finish(struct budget_summary *x, const struct bitcut_gemm *g)
 
 /* --- all -------------------------------------------------------------------------- */
 
-/* Number of outputs at a time: their rows and columns have at most twice ELEMENTS_MAX
-   elements. */
-static size_t chunk_of(const struct budget_matrices *x)
-{
-    const size_t most = x->k ? ELEMENTS_MAX / x->k : CHUNK;
-    return most < 1 ? 1 : smaller(most, CHUNK);
-}
-
-static enum bitcut_status run_chunk(struct budget_output *out, const struct bitcut_gemm *g,
-                                    const struct gemm_plan *plan, struct prepared *p,
-                                    const struct piece *c, int threads,
+/* Compute the budgets of the outputs of a piece, and report progress. */
+static enum bitcut_status run_piece(struct budget_output *out,
+                                    const struct bitcut_gemm *g, struct prepared *p,
+                                    struct piece *c, int threads,
                                     const struct progress *progress)
 {
     enum bitcut_status worst = BITCUT_OK;
-    (void)threads;
-    if (!make_values(p, plan, c, threads)) return BITCUT_NO_MEMORY;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads_for(threads, c->to - c->from))
+    size_t done = c->from;
+    want_lines(p, c);
+    if (!take_lines(p, threads) ||
+        (!p->plan->integer && !find_stages(p, c, threads, progress)))
+        return BITCUT_NO_MEMORY;
+#pragma omp parallel for schedule(dynamic)                                               \
+    num_threads(threads_for(threads, c->to - c->from))
     for (size_t t = c->from; t < c->to; t++) {
+        size_t now;
         if (progress_stopped(progress)) continue;
-        const enum bitcut_status status =
-            output_budget(&out[t - c->from], g, plan, p, output_at(c, t));
+        const enum bitcut_status status = output_budget(&out[t - c->from], g, p, c, t);
+#pragma omp atomic capture
+        now = ++done;
+        if (threads_number() == 0) progress_report(progress, now, c->sample.count);
         if (status == BITCUT_OK) continue;
 #pragma omp atomic write
         worst = status;
@@ -247,23 +344,20 @@ enum bitcut_status budget_gemm(struct budget_summary *to, const struct bitcut_ge
                                const struct budget_matrices *x, int threads,
                                const struct progress *progress, struct fault *f)
 {
-    const size_t total = x->m * x->n, chunk = chunk_of(x);
+    const size_t total = x->m * x->n;
     struct piece c = { .sample = spread_evenly(total,
                                                0x1p27 / larger_double(1, (double)x->k)) };
-    const size_t count = c.sample.count;
     struct budget_output *const out = memory_allocate(CHUNK, sizeof *out);
     struct prepared p;
     double worst = 0;
     enum bitcut_status status =
-        prepare(&p, x) && out ? BITCUT_OK : BITCUT_NO_MEMORY;
+        prepare(&p, plan, x) && out ? BITCUT_OK : BITCUT_NO_MEMORY;
     *to = (struct budget_summary){ .total = total, .first = total, .worst = total };
-    for (; c.from < count && status == BITCUT_OK; c.from = c.to) {
-        c.to = smaller(c.from + chunk, count);
-        status = run_chunk(out, g, plan, &p, &c, threads, progress);
+    for (; c.from < c.sample.count && status == BITCUT_OK; c.from = c.to) {
+        status = run_piece(out, g, &p, &c, threads, progress);
         if (progress_stopped(progress)) break;
         for (size_t t = c.from; t < c.to && status == BITCUT_OK; t++)
             take_output(to, &out[t - c.from], output_at(&c, t), &worst);
-        progress_report(progress, c.to, count);
     }
     free(out);
     prepared_clear(&p);

@@ -15,8 +15,8 @@
 static double place_of(const struct bitcut_format *f, uint64_t encoding)
 {
     const struct number x = format_decode(f, encoding);
-    return ldexp(1, x.kind == NUMBER_ZERO ? format_least_exponent(f)
-                                          : x.exponent - f->fraction_bits);
+    return double_scaled(1, x.kind == NUMBER_ZERO ? format_least_exponent(f)
+                                                  : x.exponent - f->fraction_bits);
 }
 
 /* Add an event that drops bits below `place` from a number of that size. */
@@ -61,119 +61,89 @@ static bool is_zero_f32(uint64_t encoding) { return encoding << 33 == 0; }
 
 /* --- entries of sums -------------------------------------------------------------- */
 
-static void budget_sums_init(struct budget_sums *x)
-{
-    for (int i = 0; i < BUDGET_SUM_ENTRIES; i++) mpz_init(x->entry[i]);
-    x->drift = (struct drift){ 0 };
-}
-
-static void budget_sums_clear(struct budget_sums *x)
-{
-    for (int i = 0; i < BUDGET_SUM_ENTRIES; i++) mpz_clear(x->entry[i]);
-}
-
 static void budget_sums_zero(struct budget_sums *x)
 {
-    for (int i = 0; i < BUDGET_SUM_ENTRIES; i++) mpz_set_ui(x->entry[i], 0);
+    for (int i = 0; i < BUDGET_SUM_ENTRIES; i++) dyadic_sum_zero(&x->entry[i]);
     x->drift = (struct drift){ 0 };
 }
 
-static void budget_sums_add(struct budget_sums *to, const struct budget_sums *x)
+static void budget_sums_add(const struct watcher *w, struct budget_sums *to,
+                            const struct budget_sums *x)
 {
     for (int i = 0; i < BUDGET_SUM_ENTRIES; i++)
-        mpz_add(to->entry[i], to->entry[i], x->entry[i]);
+        dyadic_sum_add_sum(&to->entry[i], w->unit, &x->entry[i], false);
     to->drift.most += x->drift.most;
     to->drift.mean += x->drift.mean;
     to->drift.squares += x->drift.squares;
 }
 
-static void budget_sums_shift(struct budget_sums *x, long by)
+static void budget_sums_shift(const struct watcher *w, struct budget_sums *x, int by)
 {
     for (int i = 0; i < BUDGET_SUM_ENTRIES; i++)
-        if (mpz_sgn(x->entry[i])) dyadic_shift(x->entry[i], by);
-    drift_shift(&x->drift, (int)by);
+        dyadic_sum_shift(&x->entry[i], w->unit, by);
+    drift_shift(&x->drift, by);
 }
 
 /* The sum is `value`: the difference from its entries belongs to this entry. */
-static void budget_sums_close(struct budget_sums *x, int entry, const mpz_t value)
+static void budget_sums_close(const struct watcher *w, struct budget_sums *x, int entry,
+                              const struct dyadic_sum *value)
 {
-    mpz_t lack;
-    mpz_init_set(lack, value);
-    for (int i = 0; i < BUDGET_SUM_ENTRIES; i++) mpz_sub(lack, lack, x->entry[i]);
-    mpz_add(x->entry[entry], x->entry[entry], lack);
-    mpz_clear(lack);
+    struct dyadic_sum lack = *value;
+    for (int i = 0; i < BUDGET_SUM_ENTRIES; i++)
+        dyadic_sum_add_sum(&lack, w->unit, &x->entry[i], true);
+    dyadic_sum_add_sum(&x->entry[entry], w->unit, &lack, false);
 }
 
-static void budget_sums_close_f32(struct budget_sums *x, int entry, uint32_t value)
+/* The sum of nothing but a finite encoding of a format. */
+static void set_value(const struct watcher *w, struct dyadic_sum *to,
+                      const struct bitcut_format *f, uint64_t encoding)
 {
-    mpz_t y;
-    mpz_init(y);
-    dyadic_set_f32(y, value);
-    budget_sums_close(x, entry, y);
-    mpz_clear(y);
+    const struct number x = format_decode(f, encoding);
+    dyadic_sum_zero(to);
+    if (x.kind == NUMBER_FINITE) dyadic_sum_add(to, w->unit, number_term(f, x), false);
+}
+
+static void budget_sums_close_at(const struct watcher *w, struct budget_sums *x,
+                                 int entry, const struct bitcut_format *f, uint64_t value)
+{
+    struct dyadic_sum y;
+    set_value(w, &y, f, value);
+    budget_sums_close(w, x, entry, &y);
+}
+
+static void budget_sums_close_f32(const struct watcher *w, struct budget_sums *x,
+                                  int entry, uint32_t value)
+{
+    budget_sums_close_at(w, x, entry, &formats[FORMAT_F32], value);
 }
 
 /* --- watching --------------------------------------------------------------------- */
 
-/* Products of FP32 values, and the bits that units cut from them. */
-static void running_start(struct running *x)
-{
-    wide_clear(&x->products, -600, 400);
-    wide_clear(&x->cut, -600, 400);
-    x->used = false;
-}
-
-struct watcher *watcher_new(const struct gemm_plan *plan)
+struct watcher *watcher_new(const struct gemm_plan *plan, int unit)
 {
     struct watcher *const w = calloc(1, sizeof *w);
     if (!w) return NULL;
     w->plan = plan;
-    for (int i = 0; i < RECIPE_ACCUMULATORS_MAX; i++) {
-        budget_sums_init(&w->accumulator[i].sums);
-        mpz_init(w->accumulator[i].now);
-        running_start(&w->accumulator[i]);
-    }
-    budget_sums_init(&w->promoted);
-    for (int i = 0; i <= K_PARTS_KEPT_MAX; i++) budget_sums_init(&w->sum[i]);
+    w->unit = unit;
     return w;
 }
 
-void watcher_free(struct watcher *w)
-{
-    for (int i = 0; i < RECIPE_ACCUMULATORS_MAX; i++) {
-        budget_sums_clear(&w->accumulator[i].sums);
-        mpz_clear(w->accumulator[i].now);
-    }
-    budget_sums_clear(&w->promoted);
-    for (int i = 0; i <= K_PARTS_KEPT_MAX; i++) budget_sums_clear(&w->sum[i]);
-    free(w);
-}
+void watcher_free(struct watcher *w) { free(w); }
 
-static void add_integer(struct wide *to, int128 x, int exponent)
-{
-    wide_add_term(to, integer_term(x, exponent), false);
-}
-
-/* The bits cut in a sum of a step: from aligned terms, and from the sum before others
-   joined it. */
-static void add_cut(struct running *x, const struct unit_trace *t,
+/* Add the bits cut in a sum of a step from the sum before others joined it. */
+static void add_cut(const struct watcher *w, struct dyadic_sum *cut,
                     const struct trace_sum *s)
 {
-    for (int i = s->first; i < s->first + s->terms && s->aligned; i++) {
-        add_integer(&x->cut, t->term[i].aligned, s->value.exponent);
-        wide_add_term(&x->cut, t->term[i].value, true);
-    }
-    if (s->cut && !s->rounded) {
-        wide_add_term(&x->cut, s->kept, false);
-        wide_add_term(&x->cut, s->value, true);
-    }
+    if (!s->cut || s->rounded) return;
+    dyadic_sum_add(cut, w->unit, s->kept, false);
+    dyadic_sum_add(cut, w->unit, s->value, true);
 }
 
 /* --- roundings of a step ---------------------------------------------------------- */
 
 static double size_of_term(struct term x)
 {
-    return ldexp((double)x.significand, x.exponent);
+    return double_scaled((double)x.significand, x.exponent);
 }
 
 /* x cut to `to` integers of 2^unit. */
@@ -197,22 +167,35 @@ static bitcut_uint128 size_of_integer(int128 x)
     return x < 0 ? -(bitcut_uint128)x : (bitcut_uint128)x;
 }
 
-/* Terms that were aligned; c has `fraction` bits, whatever the unit of the sum is. */
-static void drift_terms(struct drift *d, const struct bitcut_unit *u,
-                        const struct unit_trace *t, const struct trace_sum *s)
+/* Whether `to` integers of 2^unit are x, if this is found with 64 bits; false tells
+   nothing. */
+static inline bool is_whole(struct term x, bitcut_uint128 to, int unit)
 {
-    for (int i = s->first; i < s->first + s->terms && s->aligned; i++) {
-        const struct trace_term *const x = &t->term[i];
-        const struct shortening cut =
-            shortening_of(x->value, size_of_integer(x->aligned), s->value.exponent);
-        const int place = x->source == TRACE_C && s->at_exponent
-                              ? s->exponent - u->fraction
-                              : s->value.exponent;
-        if (cut.loses)
-            drift_cut(d, ldexp(1, place),
-                      cut.away ? ldexp(1, place) : size_of_term(x->value),
-                      cut.away ? x->value.negative : !x->value.negative);
-    }
+    const int by = unit - x.exponent;
+    const uint64_t size = (uint64_t)to, own = (uint64_t)x.significand;
+    if ((to | x.significand) >> 64) return false;
+    return by >= 0 ? by < 64 && size << by == own && size << by >> by == size
+                   : by > -64 && own << -by == size && own << -by >> -by == own;
+}
+
+/* A term that was aligned: the bits that were cut.  c has `fraction` bits, whatever the
+   unit of the sum is. */
+static void see_aligned(const struct watcher *w, struct budget_sums *to,
+                        const struct bitcut_unit *u, const struct trace_term *x,
+                        const struct trace_sum *s)
+{
+    const bitcut_uint128 size = size_of_integer(x->aligned);
+    if (is_whole(x->value, size, s->value.exponent)) return;
+    struct dyadic_sum *const lost = &to->entry[BUDGET_SUM_ALIGNED];
+    dyadic_sum_add(lost, w->unit, integer_term(x->aligned, s->value.exponent), false);
+    dyadic_sum_add(lost, w->unit, x->value, true);
+    const struct shortening cut = shortening_of(x->value, size, s->value.exponent);
+    const double place = double_scaled(1, x->source == TRACE_C && s->at_exponent
+                                              ? s->exponent - u->fraction
+                                              : s->value.exponent);
+    if (cut.loses)
+        drift_cut(&to->drift, place, cut.away ? place : size_of_term(x->value),
+                  cut.away ? x->value.negative : !x->value.negative);
 }
 
 /* A sum that was cut, and a sum that was rounded. */
@@ -220,17 +203,21 @@ static void drift_sum(struct drift *d, const struct bitcut_unit *u,
                       const struct trace_sum *s)
 {
     const struct term last = s->cut ? s->kept : s->value;
-    const struct shortening cut =
-        shortening_of(s->value, s->kept.significand, s->kept.exponent);
-    if (s->cut && (cut.loses || s->inexact))
-        drift_cut(d, ldexp(1, s->kept.exponent), ldexp(1, s->kept.exponent),
-                  cut.away ? s->value.negative : !s->value.negative);
+    if (s->cut) {
+        const double place = double_scaled(1, s->kept.exponent);
+        const struct shortening cut =
+            shortening_of(s->value, s->kept.significand, s->kept.exponent);
+        if (cut.loses || s->inexact)
+            drift_cut(d, place, place, cut.away ? s->value.negative : !s->value.negative);
+    }
     if (!s->rounded) return;
-    const double place = place_of(u->result, s->d), size = size_of_term(last);
-    const struct term to = number_term(u->result, format_decode(u->result, s->d));
+    const struct number result = format_decode(u->result, s->d);
+    const struct term to = number_term(u->result, result);
+    if (!s->inexact && is_whole(last, to.significand, to.exponent)) return;
     const bool loses = s->inexact || (last.significand && !to.significand) ||
                        shortening_of(last, to.significand, to.exponent).loses;
     if (!loses) return;
+    const double place = place_of(u->result, s->d), size = size_of_term(last);
     if (!to.significand && u->rounding.flush)
         drift_cut(d, 2 * size, size, !last.negative);
     else if (round_is_nearest(&u->rounding)) drift_round(d, place);
@@ -271,6 +258,18 @@ static bool scales_finite(const struct bitcut_unit *u, const struct number *scal
     return !scale || all_finite(scale, u->k / u->scale_block);
 }
 
+static void add_products(const struct watcher *w, struct dyadic_sum *to,
+                         const struct bitcut_unit *u, const struct watch_event *e)
+{
+    dyadic_near near, sum = 0; /* of at most UNIT_K_MAX terms */
+    for (int i = 0; i < u->k; i++) {
+        const struct term x = scaled_product(u, e, i);
+        if (dyadic_sum_fits(&near, w->unit, x)) sum += near;
+        else dyadic_sum_add(to, w->unit, x, false);
+    }
+    dyadic_sum_add_near(to, w->unit, sum);
+}
+
 static void see_instruction(struct watcher *w, const struct watch_event *e)
 {
     const struct bitcut_unit *u = e->unit;
@@ -282,18 +281,18 @@ static void see_instruction(struct watcher *w, const struct watch_event *e)
         watcher_end(w, "an accumulator overflows", e->term);
     w->instructions++;
     if (w->event.what) return;
-    unit_trace(&w->trace, u, (struct lane){ e->a, e->scale_a },
-               (struct lane){ e->b, e->scale_b }, e->before);
-    for (int i = 0; i < u->k; i++)
-        wide_add_term(&x->products, scaled_product(u, e, i), false);
-    for (int i = 0; i < w->trace.sums; i++) {
-        add_cut(x, &w->trace, &w->trace.sum[i]);
-        drift_terms(&x->sums.drift, u, &w->trace, &w->trace.sum[i]);
-        drift_sum(&x->sums.drift, u, &w->trace.sum[i]);
+    add_products(w, &x->sums.entry[BUDGET_SUM_PRODUCTS], u, e);
+    for (int i = 0; i < e->trace->sums; i++) {
+        const struct trace_sum *const sum = &e->trace->sum[i];
+        add_cut(w, &x->sums.entry[BUDGET_SUM_ALIGNED], sum);
+        for (int t = sum->first; t < sum->first + sum->terms && sum->aligned; t++)
+            see_aligned(w, &x->sums, u, &e->trace->term[t], sum);
+        drift_sum(&x->sums.drift, u, sum);
     }
     if (u->c_last && !is_zero(u->c, e->before))
         drift_round(&x->sums.drift, place_of(u->c, e->after));
-    dyadic_set(x->now, u->c, e->after);
+    x->format = u->c;
+    x->now = e->after;
     x->used = true;
 }
 
@@ -301,36 +300,31 @@ static void see_instruction(struct watcher *w, const struct watch_event *e)
 static struct budget_sums *settled(struct watcher *w, int accumulator)
 {
     struct running *const x = &w->accumulator[accumulator];
-    mpz_t y;
     if (!x->used) return &x->sums;
-    mpz_init(y);
-    dyadic_set_wide(y, &x->products);
-    mpz_add(x->sums.entry[BUDGET_SUM_PRODUCTS], x->sums.entry[BUDGET_SUM_PRODUCTS], y);
-    dyadic_set_wide(y, &x->cut);
-    mpz_add(x->sums.entry[BUDGET_SUM_ALIGNED], x->sums.entry[BUDGET_SUM_ALIGNED], y);
-    mpz_clear(y);
-    budget_sums_close(&x->sums, BUDGET_SUM_ACCUMULATED, x->now);
-    running_start(x);
+    budget_sums_close_at(w, &x->sums, BUDGET_SUM_ACCUMULATED, x->format, x->now);
+    x->used = false;
     return &x->sums;
 }
 
 static void accumulator_zero(struct watcher *w, int accumulator)
 {
     budget_sums_zero(&w->accumulator[accumulator].sums);
-    running_start(&w->accumulator[accumulator]);
+    w->accumulator[accumulator].used = false;
 }
 
-static void budget_sums_multiply(struct budget_sums *x, uint32_t a, uint32_t b)
+static void budget_sums_multiply(const struct watcher *w, struct budget_sums *x,
+                                 uint32_t a, uint32_t b)
 {
     for (int i = 0; i < BUDGET_SUM_ENTRIES; i++) {
-        dyadic_multiply(x->entry[i], a);
-        dyadic_multiply(x->entry[i], b);
+        dyadic_sum_multiply(&x->entry[i], w->unit, a);
+        dyadic_sum_multiply(&x->entry[i], w->unit, b);
     }
 }
 
 static void see_begin(struct watcher *w, const struct watch_event *e)
 {
-    dyadic_set_f32(w->accumulator[0].sums.entry[BUDGET_SUM_START], (uint32_t)e->after);
+    set_value(w, &w->accumulator[0].sums.entry[BUDGET_SUM_START], &formats[FORMAT_F32],
+              e->after);
 }
 
 /* The retained sum continues in accumulator 0. */
@@ -339,23 +333,22 @@ static void see_resume(struct watcher *w, const struct watch_event *e)
     const struct bitcut_format *const c = w->plan->unit[0]->c, *const f32 =
                                                                    &formats[FORMAT_F32];
     struct budget_sums *const x = &w->accumulator[0].sums;
-    budget_sums_add(x, &w->sum[--w->kept]);
-    budget_sums_close_f32(x, BUDGET_SUM_SLICED, (uint32_t)e->after);
+    budget_sums_add(w, x, &w->sum[--w->kept]);
+    budget_sums_close_f32(w, x, BUDGET_SUM_SLICED, (uint32_t)e->after);
     if (c != f32)
         drift_round(&x->drift, place_of(c, bitcut_format_convert(c, &roundings[ROUND_RN],
                                                                  f32, e->after)));
 }
 
 /* What is added is factor * value exactly, in place of the sum times its two factors. */
-static void take_factors(struct budget_sums *sum, const struct watch_event *e)
+static void take_factors(const struct watcher *w, struct budget_sums *sum,
+                         const struct watch_event *e)
 {
-    mpz_t addend;
-    mpz_init(addend);
-    budget_sums_multiply(sum, e->factor_a, e->factor_b);
-    dyadic_set_f32(addend, e->value);
-    dyadic_multiply(addend, e->factor);
-    budget_sums_close(sum, BUDGET_SUM_FACTORS, addend);
-    mpz_clear(addend);
+    struct dyadic_sum addend;
+    budget_sums_multiply(w, sum, e->factor_a, e->factor_b);
+    set_value(w, &addend, &formats[FORMAT_F32], e->value);
+    dyadic_sum_multiply(&addend, w->unit, e->factor);
+    budget_sums_close(w, sum, BUDGET_SUM_FACTORS, &addend);
 }
 
 static void see_promotion(struct watcher *w, const struct watch_event *e)
@@ -366,9 +359,9 @@ static void see_promotion(struct watcher *w, const struct watch_event *e)
         watcher_end(w, "a factor overflows", -1);
         return;
     }
-    if (w->plan->scaling >= BITCUT_SCALING_PROMOTED) take_factors(sum, e);
-    budget_sums_add(&w->promoted, sum);
-    budget_sums_close_f32(&w->promoted, BUDGET_SUM_PROMOTED, (uint32_t)e->after);
+    if (w->plan->scaling >= BITCUT_SCALING_PROMOTED) take_factors(w, sum, e);
+    budget_sums_add(w, &w->promoted, sum);
+    budget_sums_close_f32(w, &w->promoted, BUDGET_SUM_PROMOTED, (uint32_t)e->after);
     if (!is_zero_f32(e->before)) drift_f32(&w->promoted.drift, (uint32_t)e->after);
     accumulator_zero(w, 0);
 }
@@ -376,9 +369,8 @@ static void see_promotion(struct watcher *w, const struct watch_event *e)
 static void see_scaling(struct watcher *w, const struct watch_event *e)
 {
     struct budget_sums *const x = settled(w, e->accumulator);
-    budget_sums_shift(x, -w->plan->scale);
-    budget_sums_close_f32(x, BUDGET_SUM_PROMOTED, (uint32_t)e->after);
-    dyadic_set_f32(w->accumulator[e->accumulator].now, (uint32_t)e->after);
+    budget_sums_shift(w, x, -w->plan->scale);
+    budget_sums_close_f32(w, x, BUDGET_SUM_PROMOTED, (uint32_t)e->after);
     const double left = fabs(ldexp(value_of_float((uint32_t)e->before), -w->plan->scale) -
                              value_of_float((uint32_t)e->after));
     drift_round(&x->drift, 2 * left);
@@ -395,15 +387,15 @@ static void see_start(struct watcher *w, const struct watch_event *e)
 {
     struct budget_sums *const sum = &w->sum[w->kept];
     budget_sums_zero(sum);
-    budget_sums_add(sum, part_of_lane(w, e->accumulator));
+    budget_sums_add(w, sum, part_of_lane(w, e->accumulator));
 }
 
 static void see_fold(struct watcher *w, const struct watch_event *e)
 {
     struct budget_sums *const sum = &w->sum[w->kept];
-    budget_sums_shift(sum, -w->plan->scale);
-    budget_sums_add(sum, part_of_lane(w, e->accumulator));
-    budget_sums_close_f32(sum, BUDGET_SUM_PROMOTED, (uint32_t)e->after);
+    budget_sums_shift(w, sum, -w->plan->scale);
+    budget_sums_add(w, sum, part_of_lane(w, e->accumulator));
+    budget_sums_close_f32(w, sum, BUDGET_SUM_PROMOTED, (uint32_t)e->after);
     if (!is_zero_f32(e->before)) drift_f32(&sum->drift, (uint32_t)e->after);
 }
 
@@ -418,18 +410,18 @@ static void drift_kept(struct watcher *w, struct drift *d, uint32_t sum)
 
 void watcher_empty(struct watcher *w)
 {
-    dyadic_set_f32(w->sum[0].entry[BUDGET_SUM_START], w->total);
+    set_value(w, &w->sum[0].entry[BUDGET_SUM_START], &formats[FORMAT_F32], w->total);
 }
 
 static void see_join(struct watcher *w, const struct watch_event *e)
 {
-    budget_sums_close_f32(&w->sum[w->kept], BUDGET_SUM_START, (uint32_t)e->after);
+    budget_sums_close_f32(w, &w->sum[w->kept], BUDGET_SUM_START, (uint32_t)e->after);
 }
 
 static void see_sum(struct watcher *w, const struct watch_event *e)
 {
     drift_kept(w, &w->sum[w->kept].drift, (uint32_t)e->after);
-    budget_sums_close_f32(&w->sum[w->kept++], BUDGET_SUM_SLICED, (uint32_t)e->after);
+    budget_sums_close_f32(w, &w->sum[w->kept++], BUDGET_SUM_SLICED, (uint32_t)e->after);
     for (int i = 0; i < w->plan->accumulators; i++) accumulator_zero(w, i);
     budget_sums_zero(&w->promoted);
 }
@@ -437,8 +429,8 @@ static void see_sum(struct watcher *w, const struct watch_event *e)
 static void see_addition(struct watcher *w, const struct watch_event *e)
 {
     w->kept--;
-    budget_sums_add(&w->sum[w->kept - 1], &w->sum[w->kept]);
-    budget_sums_close_f32(&w->sum[w->kept - 1], BUDGET_SUM_SLICED, (uint32_t)e->after);
+    budget_sums_add(w, &w->sum[w->kept - 1], &w->sum[w->kept]);
+    budget_sums_close_f32(w, &w->sum[w->kept - 1], BUDGET_SUM_SLICED, (uint32_t)e->after);
     drift_f32(&w->sum[w->kept - 1].drift, (uint32_t)e->after);
     drift_kept(w, &w->sum[w->kept - 1].drift, (uint32_t)e->after);
 }

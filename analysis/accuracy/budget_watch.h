@@ -4,7 +4,7 @@
 #define BITCUT_ANALYSIS_ACCURACY_BUDGET_WATCH_H
 
 #include "analysis/accuracy/budget.h"
-#include "analysis/accuracy/dyadic.h"
+#include "analysis/accuracy/dyadic_sum.h"
 #include "emu/trace.h"
 #include "lib/gemm/order.h"
 
@@ -32,21 +32,22 @@ struct drift {
 };
 
 struct budget_sums {
-    mpz_t entry[BUDGET_SUM_ENTRIES];
+    struct dyadic_sum entry[BUDGET_SUM_ENTRIES];
     struct drift drift;
 };
 
-/* An accumulator: its sums up to some instruction, and the products and dropped bits
-   since then. */
+/* An accumulator: its sums.  If it was `used` since they were settled, they lack the
+   roundings to `now`, an encoding of `format`. */
 struct running {
     struct budget_sums sums;
-    struct wide products, cut;
-    bool used; /* there was an instruction since then */
-    mpz_t now;
+    bool used;
+    const struct bitcut_format *format;
+    uint64_t now;
 };
 
 struct watcher {
     const struct gemm_plan *plan;
+    int unit; /* of all sums (analysis/accuracy/dyadic_sum.h) */
     struct running accumulator[RECIPE_ACCUMULATORS_MAX];
     struct budget_sums promoted,
         sum[K_PARTS_KEPT_MAX + 1]; /* the last entry: not yet retained */
@@ -63,11 +64,13 @@ void drift_shift(struct drift *d, int by);
 /* Add the drift of an FP32 addition with that result. */
 void drift_f32(struct drift *d, uint32_t result);
 
-/* A watcher of one output of a GEMM with that plan.  Returns NULL if memory runs out. */
-struct watcher *watcher_new(const struct gemm_plan *plan);
+/* A watcher of one output of a GEMM with that plan, whose sums have this unit.  Returns
+   NULL if memory runs out. */
+struct watcher *watcher_new(const struct gemm_plan *plan, int unit);
 void watcher_free(struct watcher *w);
 
-/* The function for struct gemm_watch, with the watcher as its context.  At the end sum[0]
+/* The function for struct gemm_watch, with the watcher as its context and the watcher's
+   `trace` as its trace.  At the end sum[0]
    has the sums of `total`, unless there is an event. */
 void watcher_see(void *context, const struct watch_event *e);
 

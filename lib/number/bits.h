@@ -4,6 +4,7 @@
 #ifndef BITCUT_LIB_NUMBER_BITS_H
 #define BITCUT_LIB_NUMBER_BITS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -63,6 +64,15 @@ static inline void encoding_put(void *array, int bytes, size_t i, uint64_t x)
     case 4: ((uint32_t *)array)[i] = (uint32_t)x; break;
     default: ((uint64_t *)array)[i] = x;
     }
+}
+
+/* x times 2^e, as ldexp(), which takes several times as long. */
+static inline double double_scaled(double x, int e)
+{
+    enum { LEAST = -1022, MOST = 1023, BIAS = 1023, FRACTION_BITS = 52 };
+    return e < LEAST || e > MOST
+               ? ldexp(x, e)
+               : x * double_of_bits((uint64_t)(e + BIAS) << FRACTION_BITS);
 }
 
 /* The position of the highest bit of x, which is not 0. */

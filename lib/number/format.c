@@ -177,15 +177,6 @@ bool format_holds(const struct bitcut_format *wide, const struct bitcut_format *
            format_least_exponent(wide) <= format_least_exponent(narrow);
 }
 
-/* x times 2^e, as ldexp(), which takes several times as long. */
-static double scaled(double x, int e)
-{
-    enum { LEAST = -1022, MOST = 1023, BIAS = 1023, FRACTION_BITS = 52 };
-    return e < LEAST || e > MOST
-               ? ldexp(x, e)
-               : x * double_of_bits((uint64_t)(e + BIAS) << FRACTION_BITS);
-}
-
 double format_to_double(const struct bitcut_format *f, uint64_t encoding)
 {
     const struct number x = format_decode(f, encoding);
@@ -193,7 +184,7 @@ double format_to_double(const struct bitcut_format *f, uint64_t encoding)
     if (x.kind == NUMBER_NAN) v = (double)NAN;
     if (x.kind == NUMBER_INF) v = (double)INFINITY;
     if (x.kind == NUMBER_FINITE)
-        v = scaled((double)x.significand, x.exponent - f->fraction_bits);
+        v = double_scaled((double)x.significand, x.exponent - f->fraction_bits);
     return x.negative ? -v : v;
 }
 

@@ -37,6 +37,8 @@ static const struct {
     { "plain", HOPPER, 0x1p-30, 1, 0, 0, 0, 1, 0, 1, NULL, 1, 0, 0, BUDGET_UNDERFLOW, "-1*2^-30" },
     { "plain", HOPPER, 1.25 * 0x1p-24, 4, 0, 0, 0, 1, 0, 1, NULL, 1, 0, 0, BUDGET_UNDERFLOW, "-1*2^-24" },
     { "plain", HOPPER, 0x1p-16, 1, 0, 0, 0, 1, 0, 1, NULL, 1, 0, 0, BUDGET_PARTS, NULL },
+    /* its last place there makes this number the smallest normal one */
+    { "plain", HOPPER, 0x1p-14 - 0x1p-25, 1, 0, 0, 0, 1, 0, 1, NULL, 1, 0, 0, BUDGET_UNDERFLOW, "1*2^-25" },
     /* which this unit reads as zeros */
     { "plain", CDNA2, 0x1p-16, 1, 0, 0, 0, 1, 0, 1, NULL, 1, 0, 0, BUDGET_UNDERFLOW, "-1*2^-16" },
     { "plain", HOPPER, 131072, 1, 0, 0, 0, 1, 0, 1, "rn-sat", 1, 0, 0, BUDGET_SATURATION, "-2049*2^5" },
