@@ -317,8 +317,8 @@ promotions() {
 
 # schemes_told: what the manual's table of claims about FP64 schemes lacks of the verdicts.
 schemes_told() {
-    sed -n 's/^{"study":"fp64",.*"claim":"\([^"]*\)".*"verdict":"\([^"]*\)".*/\1|\2/p' out.verdicts |
-        while IFS='|' read -r claim verdict; do
+    sed -n 's/^{"study":"fp64",.*"claim":"\([^"]*\)".*"verdict":"\([^"]*\)".*/\1@\2/p' out.verdicts |
+        while IFS=@ read -r claim verdict; do
             grep -F "@item $claim @tab " "$BITCUT_DATA/../doc/fp64.texi" | grep -q "@tab $verdict\$" ||
                 echo "manual: not $claim: $verdict"
         done

@@ -186,7 +186,8 @@ const struct claim fp64_claims[] = {
            "GEMMul8 in fast mode needs this many moduli for phi = 0.5", FAST_THERE),
     FEWEST("fast-2", "gemmul8-fast", "phi(2)", 18,
            "GEMMul8 in fast mode needs this many moduli for phi = 2", FAST_THERE),
-    { .name = "fp64-modulus", .number = 14.2, .tolerance = 1.5, .described = true, .paper = GUIDELINES,
+    { .name = "fp64-modulus", .number = 14.2, .tolerance = 1.5, .described = true,
+      .paper = GUIDELINES,
       .what = "a fourteenth modulus divides the error by this: the effective bits in the "
               "table grow from 47 for 12 moduli to 70 for 18, by 3.83 for each",
       .judge = claim_judge_ratios,
@@ -216,8 +217,10 @@ const struct claim fp64_claims[] = {
       .what = "the accurate mode of GEMMul8 is more accurate than the fast mode on "
               "matrices of a wide range",
       .judge = claim_judge_ratios,
-      .about = MORE_ACCURATE("scheme=gemmul8 parts=14|15", "scheme=gemmul8-fast", WIDE, by_inputs),
-      .other = MORE_ACCURATE("scheme=gemmul8-fast parts=14|15", "scheme=gemmul8", WIDE, NULL),
+      .about = MORE_ACCURATE("scheme=gemmul8 parts=14|15", "scheme=gemmul8-fast",
+                             WIDE, by_inputs),
+      .other = MORE_ACCURATE("scheme=gemmul8-fast parts=14|15", "scheme=gemmul8",
+                             WIDE, NULL),
       .otherwise = "the inverse ratio", .beside = "a later fast mode there" },
     { .name = "fp64-wide",
       .printed = "can degrade when the exponent distribution of the input matrices is "
@@ -250,8 +253,9 @@ const struct claim fp64_claims[] = {
       .what = "the largest error of the emulated DGEMM at n = 256 in u |A||B|: 8.62172 "
               "in units of 2 u",
       .judge = claim_judge_values,
-      .about = &(const struct claim_values){ .key = "error", .cases = "round",
-                                             .where = CUBLAS55 " k=256 input=urand(0,1)" },
+      .about = &(const struct claim_values){
+          .key = "error", .cases = "round",
+          .where = CUBLAS55 " k=256 input=urand(0,1)" },
       .beside = "the reference of that program is a loop of FP64, whose own error is "
                 "part of the printed one" },
     { .name = "fp64-grade-reference", .number = 17.24, .described = true, OWN_QUESTION,

@@ -283,9 +283,9 @@ const struct study study_fp64 = {
               .x_label = "products of parts",
               .y_label = "largest error, u |A||B|",
               .y_log = true,
-              .sees = "Each further slice lowers the error by 7 or 8 bits and each further "
-                      "modulus by 4, until FP64 additions round; the wider the exponents, "
-                      "the more products are necessary." },
+              .sees = "Each further slice lowers the error by 7 or 8 bits and each "
+                      "further modulus by 4, until FP64 additions round; the wider the "
+                      "exponents, the more products are necessary." },
     .claims = fp64_claims, .points = fp64_points, .run = run_fp64,
     /* clang-format on */
 };
