@@ -51,7 +51,7 @@ analysis/evidence lib/base lib/number lib/gemm lib/io emu gpu/api analysis/evide
 analysis/fit      lib/base lib/number lib/gemm emu analysis/evidence analysis/fit
 analysis/verify   lib/base lib/number lib/gemm lib/input emu/fast emu emu/gfx9 gpu/api analysis/accuracy analysis/identify analysis/sampling analysis/evidence analysis/verify
 analysis/bench    lib/base lib/number lib/gemm lib/io lib/input emu gpu/cpu gpu/api analysis/accuracy analysis/verify analysis/bench
-analysis/study    lib/base lib/number lib/gemm lib/io lib/input emu gpu/api analysis/split analysis/accuracy analysis/sampling analysis/study
+analysis/study    lib/base lib/number lib/gemm lib/io lib/input emu emu/fp64 gpu/api analysis/split analysis/accuracy analysis/fp64 analysis/sampling analysis/study
 analysis/report   lib/base lib/number lib/gemm lib/io emu analysis/study analysis/report
 analysis/answers  lib/base lib/number emu emu/fp64 analysis/split analysis/accuracy analysis/identify analysis/sampling analysis/fit analysis/fp64 analysis/predict analysis/answers
 analysis/run      lib/base lib/number lib/gemm lib/io emu gpu/module gpu/api analysis/run

@@ -239,11 +239,11 @@ counted() {
 }
 
 # Studies at small scale: all their claims.  Studies of seconds that a report or the manual's
-# examples compute as well are left out: four of them only without BITCUT_WHOLE, four without
+# examples compute as well are left out: five of them only without BITCUT_WHOLE, four without
 # BITCUT_LONG.
 all_judged() {
     omitted='legemm underflow figure1 scale'
-    is_whole || omitted="$omitted layers rounding figure13 cdna"
+    is_whole || omitted="$omitted layers rounding figure13 cdna fp64"
     [ -z "${BITCUT_LONG:-}" ] || omitted=
     # shellcheck disable=SC2086 # a word a study
     studies=$(bitcut list studies --json | sed 's/^{"name":"\([^"]*\).*/\1/' |
@@ -315,12 +315,22 @@ promotions() {
             }'
 }
 
+# schemes_told: what the manual's table of claims about FP64 schemes lacks of the verdicts.
+schemes_told() {
+    sed -n 's/^{"study":"fp64",.*"claim":"\([^"]*\)".*"verdict":"\([^"]*\)".*/\1@\2/p' out.verdicts |
+        while IFS=@ read -r claim verdict; do
+            grep -F "@item $claim @tab " "$BITCUT_DATA/../doc/fp64.texi" | grep -q "@tab $verdict\$" ||
+                echo "manual: not $claim: $verdict"
+        done
+}
+
 # What was computed at the scale of papers, for hours: the manual has its verdicts, and the
 # points that are computed anew are those of the files.
 paper_scale() {
     run 0 study --merge "$BITCUT_DATA"/studies/*.jsonl --verdicts --json
     cp out out.verdicts
     counted out
+    schemes_told
     for error in max_error mred; do
         ratios $error | while read -r line; do
             grep -qxF "@item @code{$error} @tab $line" "$BITCUT_DATA/../doc/bitcut.texi" ||
@@ -334,7 +344,7 @@ paper_scale() {
         grep -q "\"name\":\"$claim\".*\"verdict\":\"differs\"" out || echo "$claim"
     done
     for study in figure1:120 figure5:120 figure11:96 figure13:144 dropped:72 legemm:44 \
-        promotion:24 xf32:48 mi200:72 flush:64 cdna:16 slices:42; do
+        promotion:24 xf32:48 mi200:72 flush:64 cdna:16 slices:42 fp64:132; do
         name=${study%:*}
         run 0 study "$name" --scale paper --shard "0/${study#*:}" -o point.jsonl
         [ -s point.jsonl ] || echo "$name: no rows"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/fp64/fp64_answer.h"
 
-#include "analysis/fp64/scheme_bound.h"
+#include "analysis/fp64/fp64_comparison.h"
 #include "emu/gemm_sentence.h"
 #include "lib/base/text.h"
-#include "lib/base/threads.h"
 #include "lib/gemm/view.h"
+#include "lib/number/bits.h"
 #include "lib/number/hostfp.h"
 
 #include <math.h>
@@ -36,147 +36,48 @@ struct fp64_answer fp64_answer_of(const struct bitcut_gemm *g, int parts)
                                  .products_per_second = NAN };
 }
 
-/* The matrices of one GEMM in FP64, row-major, and the columns of B as lines. */
-struct dense {
-    double *a, *b, *b_lines, *c, *d, *plain, *limit;
-};
-
-static void dense_clear(struct dense *x)
+/* Errors of D, or of another D in its place, in u |A||B|. */
+static void take_errors(double *to, struct comparison *x, const double *d)
 {
-    free(x->a);
-    free(x->b);
-    free(x->b_lines);
-    free(x->c);
-    free(x->d);
-    free(x->plain);
-    free(x->limit);
-}
-
-static double *gather(const struct bitcut_matrix *x, size_t rows, size_t cols,
-                      bool columns)
-{
-    const struct view v = view_of(x, 0, rows, cols, columns);
-    const size_t lines = columns ? cols : rows, length = columns ? rows : cols;
-    size_t count;
-    double *const to =
-        size_multiply(&count, lines, length) ? memory_allocate(count, sizeof *to) : NULL;
-    for (size_t i = 0; to && i < lines; i++)
-        for (size_t p = 0; p < length; p++) to[i * length + p] = view_f64(&v, i, p);
-    return to;
-}
-
-static bool dense_make(struct dense *x, const struct bitcut_gemm *g)
-{
-    const bool reads_c = gemm_reads_c(g);
-    *x = (struct dense){ .a = gather(&g->a, g->m, g->k, false),
-                         .b = gather(&g->b, g->k, g->n, false),
-                         .b_lines = gather(&g->b, g->k, g->n, true),
-                         .c = reads_c ? gather(&g->c, g->m, g->n, false) : NULL,
-                         .d = gather(&g->d, g->m, g->n, false),
-                         .plain = memory_allocate(g->m * g->n, sizeof *x->plain),
-                         .limit = memory_allocate(g->m * g->n, sizeof *x->limit) };
-    return x->a && x->b && x->b_lines && (!reads_c || x->c) && x->d && x->plain &&
-           x->limit;
-}
-
-/* D of g by FP64 multiply-adds, in x->plain. */
-static enum bitcut_status run_plain(const struct dense *x, const struct bitcut_gemm *g,
-                                    const struct gemm_options *options, struct fault *f)
-{
-    struct bitcut_gemm plain = *g;
-    plain.scheme = bitcut_scheme_find("fp64");
-    plain.unit = unit_find("fma/f64", &formats[FORMAT_F64]);
-    plain.parts = BITCUT_UNSET;
-    plain.order.slices = 0;
-    plain.d = (struct bitcut_matrix){ .to = x->plain, .format = &formats[FORMAT_F64] };
-    return fp64_gemm_run(&plain, options, f);
-}
-
-/* What D is of its bounds. */
-static void compare_bounds(struct fp64_answer *to, const struct comparison *x,
-                           const double *limit)
-{
-    struct hostfp saved;
-    hostfp_enter(&saved);
-    to->bound_most = to->share = 0;
-    for (size_t i = 0; i < x->m * x->n; i++) {
-        const double error = fabs(metric_error(x, i));
-        const double bound = limit[i] / x->magnitude[i] * 0x1p53;
-        if (x->magnitude[i] > 0 && !(bound <= to->bound_most)) to->bound_most = bound;
-        if (error > 0 && !(error / limit[i] <= to->share)) to->share = error / limit[i];
-    }
-    hostfp_leave(&saved);
-}
-
-/* The errors of d64 of a comparison. */
-static void take_errors(double *to, const struct comparison *x)
-{
+    const double *const own = x->d64;
+    x->d64 = d;
     for (size_t i = 0; i < x->m * x->n; i++) {
         const double error = fabs(metric_error(x, i));
         to[i] = error == 0 ? 0 : error / x->magnitude[i] * 0x1p53;
     }
+    x->d64 = own;
 }
 
-static void take_outputs(struct fp64_outputs *to, struct comparison *x,
-                         const double *bound, const double *plain)
+static void take_outputs(struct fp64_outputs *to, struct fp64_comparison *c)
 {
-    const double *const d = x->d64;
+    struct comparison *const x = &c->judge.comparison;
     struct hostfp saved;
     hostfp_enter(&saved);
-    take_errors(to->error, x);
-    x->d64 = plain;
-    take_errors(to->plain, x);
-    x->d64 = d;
+    take_errors(to->error, x, c->d);
+    take_errors(to->plain, x, c->plain);
     for (size_t i = 0; i < x->m * x->n; i++) {
+        const double bound = c->limit[i], limit = x->limit[i];
         to->exact[i] = double_of_bits(x->reference64[i]);
-        to->bound[i] = bound[i] == 0 ? 0 : bound[i] / x->magnitude[i] * 0x1p53;
-        to->limit[i] = x->limit[i] == 0 ? 0 : x->limit[i] / x->magnitude[i] * 0x1p53;
+        to->bound[i] = bound == 0 ? 0 : bound / x->magnitude[i] * 0x1p53;
+        to->limit[i] = limit == 0 ? 0 : limit / x->magnitude[i] * 0x1p53;
     }
     hostfp_leave(&saved);
 }
 
-/* outputs: or NULL. */
+/* Compare D of one GEMM.  outputs: or NULL. */
 static enum bitcut_status judge_one(struct fp64_answer *to, struct fp64_outputs *outputs,
-                                    const struct bitcut_gemm *g, const struct dense *x,
+                                    const struct bitcut_gemm *g,
                                     const struct reference *reference,
                                     const struct gemm_options *options, struct fault *f)
 {
-    const struct matrices64 matrices = { g->m, g->n, g->k,         x->a,       x->b,
-                                         x->c, x->d, g->alpha_f64, g->beta_f64 };
-    const struct fp64_job job = { .scheme = g->scheme,
-                                  .unit = g->unit,
-                                  .parts = to->parts,
-                                  .m = g->m,
-                                  .n = g->n,
-                                  .k = g->k,
-                                  .alpha = g->alpha_f64,
-                                  .beta = g->beta_f64,
-                                  .a = x->a,
-                                  .b = x->b_lines,
-                                  .c = x->c,
-                                  .options = options };
-    double plain[METRICS];
-    struct judge j;
-    enum bitcut_status status = judge64_init(&j, reference, &matrices, options, f);
-    if (status != BITCUT_OK) return status;
-    status = judge64_grade(&j, options, f);
-    if (status == BITCUT_OK) status = run_plain(x, g, options, f);
-    if (status == BITCUT_OK && g->order.slices > 1) /* each slice of k has other scales */
-        for (size_t i = 0; i < g->m * g->n; i++) x->limit[i] = INFINITY;
-    else if (status == BITCUT_OK)
-        status = scheme_bound(x->limit, &job, j.comparison.magnitude, f);
-    if (status == BITCUT_OK) {
-        metrics_run(to->value, &j.comparison);
-        ulp_histogram(to->bins, &j.comparison);
-        compare_bounds(to, &j.comparison, x->limit);
-        if (outputs) take_outputs(outputs, &j.comparison, x->limit, x->plain);
-        j.comparison.d64 = x->plain;
-        metrics_find(plain, &j.comparison, 1u << METRIC_BACKWARD_MAX, options->threads);
-        to->dgemm = plain[METRIC_BACKWARD_MAX];
-        to->reference = reference;
-        to->judged = true;
-    }
-    judge_clear(&j);
+    const struct view d = view_of(&g->d, 0, g->m, g->n, false);
+    struct fp64_comparison c;
+    enum bitcut_status status = fp64_comparison_init(&c, g, reference, options, f);
+    for (size_t i = 0; i < g->m && status == BITCUT_OK; i++)
+        for (size_t j = 0; j < g->n; j++) c.d[i * g->n + j] = view_f64(&d, i, j);
+    if (status == BITCUT_OK) status = fp64_comparison_measure(to, &c, options, f);
+    if (status == BITCUT_OK && outputs) take_outputs(outputs, &c);
+    fp64_comparison_clear(&c);
     return status;
 }
 
@@ -188,12 +89,7 @@ enum bitcut_status fp64_answer_judge(struct fp64_answer *to, const struct bitcut
     for (size_t i = 0; i < g->count && status == BITCUT_OK; i++) {
         const struct bitcut_gemm one = gemm_nth(g, i);
         struct fp64_answer found = *to;
-        struct dense x;
-        if (!dense_make(&x, &one))
-            status =
-                fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the reference");
-        else status = judge_one(&found, NULL, &one, &x, reference, options, f);
-        dense_clear(&x);
+        status = judge_one(&found, NULL, &one, reference, options, f);
         if (status != BITCUT_OK ||
             (i && !(found.value[METRIC_BACKWARD_MAX] > to->value[METRIC_BACKWARD_MAX])))
             continue;
@@ -224,13 +120,11 @@ enum bitcut_status fp64_outputs_judge(struct fp64_outputs *to, struct fp64_answe
                                     .plain = memory_allocate(count, sizeof(double)),
                                     .bound = memory_allocate(count, sizeof(double)),
                                     .limit = memory_allocate(count, sizeof(double)) };
-    struct dense x = { .a = NULL };
     enum bitcut_status status = BITCUT_NO_MEMORY;
     if (!outputs.exact || !outputs.error || !outputs.plain || !outputs.bound ||
-        !outputs.limit || !dense_make(&x, g))
+        !outputs.limit)
         fault_set(f, status, "not enough memory for the reference");
-    else status = judge_one(answer, &outputs, g, &x, reference, options, f);
-    dense_clear(&x);
+    else status = judge_one(answer, &outputs, g, reference, options, f);
     if (status == BITCUT_OK) *to = outputs;
     else fp64_outputs_clear(&outputs);
     return status;

@@ -92,15 +92,6 @@ static struct line_sums *all_sums(const struct slices *x, const struct cut *cut,
     return NULL;
 }
 
-/* The number of FP64 additions of an output. */
-static double additions_of(const struct fp64_job *job, size_t group)
-{
-    double count = 0;
-    for (int level = 1; level <= job->parts; level++)
-        count += ceil((double)level / (double)group);
-    return count;
-}
-
 static double bound_of_slices(const struct fp64_job *job, const struct line_sums *a,
                               const struct line_sums *b, double product, double additions)
 {
@@ -126,7 +117,7 @@ static enum bitcut_status bound_slices(double *limit, const struct fp64_job *job
     enum bitcut_status status = fp64_widths(width, job, f);
     if (status != BITCUT_OK) return status;
     const bool exact = fp64_sums_are_exact(job, width);
-    const double additions = additions_of(job, fp64_group(job, width));
+    const double additions = (double)fp64_additions(job, width);
     const int threads = job->options->threads;
     status = slices_make(&a, cut, job->parts, width[0], job->a, job->m, job->k, threads);
     if (status == BITCUT_OK)

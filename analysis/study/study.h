@@ -93,6 +93,7 @@ enum study_chapter {
     CHAPTER_CHOICE,
     CHAPTER_BOUNDS,
     CHAPTER_USES,
+    CHAPTER_FP64,
     CHAPTER_SPEED,
     CHAPTER_EVIDENCE,
     CHAPTERS
@@ -151,6 +152,7 @@ void study_renew_bits(json_t *row);
     ROW(rounding)                                                                        \
     ROW(promotion)                                                                       \
     ROW(slices)                                                                          \
+    ROW(fp64)                                                                            \
     ROW(xf32)                                                                            \
     ROW(mi200)                                                                           \
     ROW(flush)                                                                           \

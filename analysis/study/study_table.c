@@ -9,6 +9,7 @@ const struct table_row study_chapters[] = {
     [CHAPTER_CHOICE] = { "choice", "RN or RZ, 2^10 or 2^11?" },
     [CHAPTER_BOUNDS] = { "limits", "Are errors within their bounds?" },
     [CHAPTER_USES] = { "uses", "How large are errors in applications?" },
+    [CHAPTER_FP64] = { "fp64", "How accurate is FP64 on units for short numbers?" },
     [CHAPTER_SPEED] = { "performance",
                         "How fast is it, and how much energy does it take?" },
     [CHAPTER_EVIDENCE] = { "evidence", "What do devices and libraries compute?" },

@@ -67,6 +67,9 @@ enum bitcut_status fp64_widths(int width[2], const struct fp64_job *job, struct 
 /* The number of products that are added before one addition in FP64. */
 size_t fp64_group(const struct fp64_job *job, const int width[2]);
 
+/* The number of FP64 additions of an output in a scheme by slices. */
+size_t fp64_additions(const struct fp64_job *job, const int width[2]);
+
 /* Whether all sums of products of digits are exact on the unit: they are integers that
    its accumulator represents, and no bit of them is cut. */
 bool fp64_sums_are_exact(const struct fp64_job *job, const int width[2]);

@@ -4,6 +4,7 @@
 
 #include "emu/fast/fast_integer.h"
 #include "emu/summation.h"
+#include "lib/base/size.h"
 #include "lib/number/hostfp.h"
 
 #include <math.h>
@@ -25,6 +26,15 @@ size_t fp64_group(const struct fp64_job *job, const int width[2])
     const int left = sum_bits(job->unit) - width[0] - width[1] - ceil_log2(job->k);
     if (job->scheme->levels) return (size_t)job->parts;
     return job->scheme->groups && left > 0 ? (size_t)1 << left : 1;
+}
+
+size_t fp64_additions(const struct fp64_job *job, const int width[2])
+{
+    const size_t group = fp64_group(job, width);
+    size_t count = 0;
+    for (size_t level = 1; level <= (size_t)job->parts; level++)
+        count += divide_up(level, group);
+    return count;
 }
 
 bool fp64_sums_are_exact(const struct fp64_job *job, const int width[2])

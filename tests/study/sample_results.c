@@ -7,6 +7,7 @@
 #include "tests/test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 json_t *sample_bench_row(const char *name, size_t m, size_t n, size_t k, double ms,
                          const char *more)
@@ -62,4 +63,26 @@ void sample_read_kept(struct results *r)
         ck_assert_int_eq(results_read(r, &line, path, NULL), BITCUT_OK);
     }
     results_derive(r, shape_set_of);
+}
+
+json_t *sample_study_rows(const struct study *study)
+{
+    static char line[1 << 16];
+    char path[4096];
+    const char *data = getenv("BITCUT_DATA"), *source = getenv("srcdir");
+    json_t *rows = json_array();
+    snprintf(path, sizeof path, "%s%s/studies/%s.jsonl",
+             data     ? data
+             : source ? source
+                      : "..",
+             data ? "" : "/data", study->name);
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        json_t *row = json_loads(line, 0, NULL);
+        ck_assert_msg(row != NULL, "%s: %.80s", path, line);
+        if (study->renew) study->renew(row);
+        json_array_append_new(rows, row);
+    }
+    if (f) fclose(f);
+    return rows;
 }

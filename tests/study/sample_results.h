@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Results for tests: made by hand, and those that come with bitcut. */
+/* Results and rows of studies for tests: made by hand, and those that come with bitcut.
+ */
 #ifndef BITCUT_TESTS_STUDY_SAMPLE_RESULTS_H
 #define BITCUT_TESTS_STUDY_SAMPLE_RESULTS_H
 
 #include "analysis/study/results.h"
+#include "analysis/study/study.h"
 #include "lib/base/status.h"
 
 /* A line of `bench gpu` for an m x n x k GEMM; `more` (a JSON object) changes it. */
@@ -19,5 +21,9 @@ struct results sample_results_of(json_t *rows);
 
 /* All results in data/results, and what follows from them. */
 void sample_read_kept(struct results *r);
+
+/* The rows of a study in data/studies as readers have them; an empty array: it has none.
+ */
+json_t *sample_study_rows(const struct study *study);
 
 #endif

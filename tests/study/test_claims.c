@@ -4,35 +4,13 @@
    changed, and the verdict has to follow. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
+#include "tests/study/sample_results.h"
 #include "tests/test.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The rows of the file of a study as readers have them, or none. */
-static json_t *rows_of_file(const struct study *study)
-{
-    static char line[1 << 16];
-    char path[4096];
-    const char *data = getenv("BITCUT_DATA"), *source = getenv("srcdir");
-    json_t *rows = json_array();
-    snprintf(path, sizeof path, "%s%s/studies/%s.jsonl",
-             data     ? data
-             : source ? source
-                      : "..",
-             data ? "" : "/data", study->name);
-    FILE *f = fopen(path, "r");
-    while (f && fgets(line, sizeof line, f)) {
-        json_t *row = json_loads(line, 0, NULL);
-        ck_assert_msg(row != NULL, "%s: %.80s", path, line);
-        if (study->renew) study->renew(row);
-        json_array_append_new(rows, row);
-    }
-    if (f) fclose(f);
-    return rows;
-}
 
 /* A row with the values that a list of conditions "key=value|..." asks for, the first of
    each. */
@@ -91,7 +69,7 @@ static json_t *rows_of(const struct claim *c)
     if (study_of_claim(c) != study) {
         json_decref(kept);
         study = study_of_claim(c);
-        kept = rows_of_file(study);
+        kept = sample_study_rows(study);
     }
     return json_array_size(kept) ? json_incref(kept) : made_by_hand(c);
 }

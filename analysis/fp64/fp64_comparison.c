@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/fp64/fp64_comparison.h"
+
+#include "analysis/fp64/scheme_bound.h"
+#include "lib/base/size.h"
+#include "lib/gemm/view.h"
+#include "lib/number/hostfp.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A matrix in FP64, row-major, or its columns as lines.  NULL: no memory. */
+static double *gather(const struct bitcut_matrix *x, size_t rows, size_t cols,
+                      bool columns)
+{
+    const struct view v = view_of(x, 0, rows, cols, columns);
+    const size_t lines = columns ? cols : rows, length = columns ? rows : cols;
+    size_t count;
+    double *const to =
+        size_multiply(&count, lines, length) ? memory_allocate(count, sizeof *to) : NULL;
+    for (size_t i = 0; to && i < lines; i++)
+        for (size_t p = 0; p < length; p++) to[i * length + p] = view_f64(&v, i, p);
+    return to;
+}
+
+static bool make(struct fp64_comparison *c, const struct bitcut_gemm *g)
+{
+    const bool reads_c = gemm_reads_c(g);
+    c->a = gather(&g->a, g->m, g->k, false);
+    c->b = gather(&g->b, g->k, g->n, false);
+    c->b_lines = gather(&g->b, g->k, g->n, true);
+    c->c = reads_c ? gather(&g->c, g->m, g->n, false) : NULL;
+    c->d = memory_allocate(g->m * g->n, sizeof *c->d);
+    c->plain = memory_allocate(g->m * g->n, sizeof *c->plain);
+    c->limit = memory_allocate(g->m * g->n, sizeof *c->limit);
+    return c->a && c->b && c->b_lines && (!reads_c || c->c) && c->d && c->plain &&
+           c->limit;
+}
+
+/* The error of FP64 multiply-adds on the same data. */
+static enum bitcut_status measure_plain(struct fp64_comparison *c,
+                                        const struct bitcut_gemm *g,
+                                        const struct gemm_options *options,
+                                        struct fault *f)
+{
+    struct bitcut_gemm plain = *g;
+    double values[METRICS];
+    plain.scheme = bitcut_scheme_find("fp64");
+    plain.unit = unit_find("fma/f64", &formats[FORMAT_F64]);
+    plain.parts = BITCUT_UNSET;
+    plain.order.slices = 0;
+    plain.d = (struct bitcut_matrix){ .to = c->plain, .format = &formats[FORMAT_F64] };
+    const enum bitcut_status status = fp64_gemm_run(&plain, options, f);
+    if (status != BITCUT_OK) return status;
+    c->judge.comparison.d64 = c->plain;
+    metrics_find(values, &c->judge.comparison, 1u << METRIC_BACKWARD_MAX,
+                 options->threads);
+    c->judge.comparison.d64 = c->d;
+    c->dgemm = values[METRIC_BACKWARD_MAX];
+    return BITCUT_OK;
+}
+
+enum bitcut_status fp64_comparison_init(struct fp64_comparison *c,
+                                        const struct bitcut_gemm *g,
+                                        const struct reference *reference,
+                                        const struct gemm_options *options,
+                                        struct fault *f)
+{
+    *c = (struct fp64_comparison){ .reference = reference };
+    if (!make(c, g))
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the reference");
+    const struct matrices64 of = { g->m, g->n, g->k,         c->a,       c->b,
+                                   c->c, c->d, g->alpha_f64, g->beta_f64 };
+    enum bitcut_status status = judge64_init(&c->judge, reference, &of, options, f);
+    c->judged = status == BITCUT_OK;
+    if (status == BITCUT_OK) status = judge64_grade(&c->judge, options, f);
+    if (status == BITCUT_OK) status = measure_plain(c, g, options, f);
+    return status;
+}
+
+void fp64_comparison_clear(struct fp64_comparison *c)
+{
+    if (c->judged) judge_clear(&c->judge);
+    free(c->a);
+    free(c->b);
+    free(c->b_lines);
+    free(c->c);
+    free(c->d);
+    free(c->plain);
+    free(c->limit);
+}
+
+struct fp64_job fp64_comparison_job(const struct fp64_comparison *c,
+                                    const struct fp64_answer *of,
+                                    const struct gemm_options *options)
+{
+    const struct comparison *const x = &c->judge.comparison;
+    return (struct fp64_job){ .scheme = of->scheme,
+                              .unit = of->unit,
+                              .parts = of->parts,
+                              .m = x->m,
+                              .n = x->n,
+                              .k = x->k,
+                              .alpha = x->alpha64,
+                              .beta = x->beta64,
+                              .a = c->a,
+                              .b = c->b_lines,
+                              .c = c->c,
+                              .options = options };
+}
+
+/* What D is of its bounds. */
+static void compare_bounds(struct fp64_answer *to, const struct comparison *x,
+                           const double *limit)
+{
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    to->bound_most = to->share = 0;
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        const double error = fabs(metric_error(x, i));
+        const double bound = limit[i] / x->magnitude[i] * 0x1p53;
+        if (x->magnitude[i] > 0 && !(bound <= to->bound_most)) to->bound_most = bound;
+        if (error > 0 && !(error / limit[i] <= to->share)) to->share = error / limit[i];
+    }
+    hostfp_leave(&saved);
+}
+
+enum bitcut_status fp64_comparison_measure(struct fp64_answer *to,
+                                           struct fp64_comparison *c,
+                                           const struct gemm_options *options,
+                                           struct fault *f)
+{
+    const struct comparison *const x = &c->judge.comparison;
+    const struct fp64_job job = fp64_comparison_job(c, to, options);
+    enum bitcut_status status = BITCUT_OK;
+    if (to->slices > 1) /* each slice of k has other scales */
+        for (size_t i = 0; i < x->m * x->n; i++) c->limit[i] = INFINITY;
+    else status = scheme_bound(c->limit, &job, x->magnitude, f);
+    if (status != BITCUT_OK) return status;
+    metrics_run(to->value, x);
+    ulp_histogram(to->bins, x);
+    compare_bounds(to, x, c->limit);
+    to->dgemm = c->dgemm;
+    to->reference = c->reference;
+    to->judged = true;
+    return BITCUT_OK;
+}
