@@ -23,9 +23,10 @@ int study_scale_read(enum study_scale *scale, const char *name)
 }
 
 enum bitcut_status study_log_begin(struct study_log *book, enum study_scale scale,
-                                   uint64_t seed, struct fault *f)
+                                   uint64_t seed, const char *version, struct fault *f)
 {
     *book = (struct study_log){ .begun = true, .scale = scale, .seed = seed };
+    snprintf(book->version, sizeof book->version, "%s", version);
     for (int i = 0; studies[i]; i++) {
         struct study_points *p = &book->of[i];
         p->count = studies[i]->points(studies[i], scale);
@@ -62,8 +63,8 @@ struct study_points *study_log_of(struct study_log *book, const struct study *st
 
 #define SCHEMA "study"
 
-static const char *const keys[] = { "study", "scale",  "seed",   "point",
-                                    "rows",  "schema", "digest", NULL };
+static const char *const keys[] = { "study",   "scale",  "seed",   "point", "rows",
+                                    "version", "schema", "digest", NULL };
 
 json_t *study_log_line(const struct study_log *book, const struct study *study, size_t at,
                        size_t count, json_t *row)
@@ -73,6 +74,8 @@ json_t *study_log_line(const struct study_log *book, const struct study *study, 
                   study_scales[book->scale].name, "seed", json_seed(book->seed), "point",
                   json_count(at), "rows", json_count(count));
     json_object_update(line, row);
+    if (*book->version && !book->unversioned)
+        json_object_set_new(line, "version", json_string(book->version));
     emit_schema(line, SCHEMA);
     row_digest_set(line);
     return line;
@@ -97,7 +100,7 @@ static enum bitcut_status begin_by(struct study_log *book, const json_t *row,
                            json_is_string(seed)
                                ? strtoull(json_string_value(seed), NULL, 10)
                                : (uint64_t)json_integer_value(seed),
-                           f);
+                           "", f);
 }
 
 /* The rows of one file, by point as far as they were read. */
@@ -124,10 +127,27 @@ static bool is_of_now(const json_t *row)
     return same;
 }
 
+/* Rows of two versions may differ in what they compute. */
+static enum bitcut_status check_version(struct study_log *book, const json_t *row,
+                                        struct fault *f)
+{
+    const char *const version = json_string_value(json_object_get(row, "version"));
+    if (!version) book->unversioned = true;
+    else if (!*book->version && strlen(version) < sizeof book->version)
+        strcpy(book->version, version);
+    else if (strcmp(version, book->version) != 0)
+        return fault_set(
+            f, BITCUT_BAD_FILE,
+            "the row was computed by bitcut %.40s, and others by %s; compute "
+            "it again",
+            version, book->version);
+    return BITCUT_OK;
+}
+
 static enum bitcut_status check_line(const struct log_reader *r, const json_t *row,
                                      struct fault *f)
 {
-    const struct study_log *book = r->log;
+    struct study_log *const book = r->log;
     json_t *seed = json_seed(book->seed);
     const char *scale = json_string_value(json_object_get(row, "scale"));
     const bool same_seed = json_equal(seed, json_object_get(row, "seed"));
@@ -146,7 +166,7 @@ static enum bitcut_status check_line(const struct log_reader *r, const json_t *r
         return fault_set(
             f, BITCUT_BAD_FILE,
             "the row was computed by another version of bitcut; compute it again");
-    return BITCUT_OK;
+    return check_version(book, row, f);
 }
 
 static enum bitcut_status take_line(void *context, json_t *row, struct fault *f)
@@ -162,7 +182,7 @@ static enum bitcut_status take_line(void *context, json_t *row, struct fault *f)
     if (status == BITCUT_OK && !r->log->begun) status = begin_by(r->log, row, f);
     if (status == BITCUT_OK) status = check_line(r, row, f);
     if (status == BITCUT_OK && !r->file.begun)
-        status = study_log_begin(&r->file, r->log->scale, r->log->seed, f);
+        status = study_log_begin(&r->file, r->log->scale, r->log->seed, "", f);
     if (status == BITCUT_OK && (size_t)json_integer_value(at) >= r->file.of[i].count)
         status = fault_set(f, BITCUT_BAD_FILE, "%s has no point %lld", name,
                            (long long)json_integer_value(at));
