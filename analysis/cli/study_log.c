@@ -22,19 +22,37 @@ int study_scale_read(enum study_scale *scale, const char *name)
     return EXIT_GOOD;
 }
 
+static enum bitcut_status points_init(struct study_points *p, size_t count,
+                                      struct fault *f)
+{
+    p->count = count;
+    p->rows = memory_allocate(count, sizeof(json_t *));
+    if (!p->rows) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    memset(p->rows, 0, count * sizeof(json_t *));
+    return BITCUT_OK;
+}
+
 enum bitcut_status study_log_begin(struct study_log *book, enum study_scale scale,
                                    uint64_t seed, const char *version, struct fault *f)
 {
+    enum bitcut_status status = BITCUT_OK;
     *book = (struct study_log){ .begun = true, .scale = scale, .seed = seed };
     snprintf(book->version, sizeof book->version, "%s", version);
-    for (int i = 0; studies[i]; i++) {
-        struct study_points *p = &book->of[i];
-        p->count = studies[i]->points(studies[i], scale);
-        p->rows = memory_allocate(p->count, sizeof(json_t *));
-        if (!p->rows) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
-        memset(p->rows, 0, p->count * sizeof(json_t *));
-    }
-    return BITCUT_OK;
+    for (int i = 0; studies[i] && status == BITCUT_OK; i++)
+        status = points_init(&book->of[i], studies[i]->points(studies[i], scale), f);
+    return status;
+}
+
+/* A log without rows that has the points of another one: counting the points of a study
+   may take milliseconds. */
+static enum bitcut_status log_begin_like(struct study_log *book,
+                                         const struct study_log *other, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    *book = (struct study_log){ .begun = true };
+    for (int i = 0; studies[i] && status == BITCUT_OK; i++)
+        status = points_init(&book->of[i], other->of[i].count, f);
+    return status;
 }
 
 void study_log_clear(struct study_log *book)
@@ -182,7 +200,7 @@ static enum bitcut_status take_line(void *context, json_t *row, struct fault *f)
     if (status == BITCUT_OK && !r->log->begun) status = begin_by(r->log, row, f);
     if (status == BITCUT_OK) status = check_line(r, row, f);
     if (status == BITCUT_OK && !r->file.begun)
-        status = study_log_begin(&r->file, r->log->scale, r->log->seed, "", f);
+        status = log_begin_like(&r->file, r->log, f);
     if (status == BITCUT_OK && (size_t)json_integer_value(at) >= r->file.of[i].count)
         status = fault_set(f, BITCUT_BAD_FILE, "%s has no point %lld", name,
                            (long long)json_integer_value(at));
