@@ -4,6 +4,7 @@ kept in a folder, and merged to the bytes of one run."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -268,7 +269,8 @@ def study(name: str, *, scale: str = "small", seed: int = 1, client: Any = None,
     with tempfile.TemporaryDirectory() as own:
         kept = kept or _Log(own)
         kept.begin(settings)
-        _compute(kept, settings, client or _Here(), integer(threads, "threads"), progress)
+        _compute(kept, settings, _Here() if client is None else client,
+                 integer(threads, "threads"), progress)
         return Study(name, row["what"], kept.merge(settings))
 
 
@@ -277,8 +279,9 @@ def _compute(kept: _Log, settings: Settings, client: Any, threads: int,
     """Compute the shards that the folder does not have."""
     missing = [shard for shard in range(settings.shards) if not kept.file(shard).exists()]
     finished = settings.shards - len(missing)
-    for shard, lines in _computed(client, settings, missing, threads):
-        _write(kept.file(shard), lines)
-        finished += 1
-        if progress:
-            progress(finished, settings.shards)
+    with contextlib.closing(_computed(client, settings, missing, threads)) as computed:
+        for shard, lines in computed:
+            _write(kept.file(shard), lines)
+            finished += 1
+            if progress:
+                progress(finished, settings.shards)

@@ -27,15 +27,19 @@ STUDY, POINTS = "figure5", 50
 
 
 class Queue(concurrent.futures.ThreadPoolExecutor):
-    """Two threads, and the shards that they were given."""
+    """Two threads; the shards that they were given, and the number that they computed."""
 
     def __init__(self):
         super().__init__(2)
-        self.shards = []
+        self.shards, self.computed = [], 0
 
     def submit(self, fn, /, *args, **kwargs):
         self.shards.append(args[1])
-        return super().submit(fn, *args, **kwargs)
+        return super().submit(self.compute, fn, *args, **kwargs)
+
+    def compute(self, fn, *args):
+        self.computed += 1
+        return fn(*args)
 
 
 @unittest.skipUnless(shutil.which("bitcut"), "needs the program bitcut in PATH")
@@ -92,6 +96,9 @@ class Studies(WithStudy):
         with self.assertRaises(KeyboardInterrupt):
             self.study(shards=7, log=self.log, progress=stop)
         self.assertEqual(self.kept(), [0, 1, 2])
+        with Queue() as client, self.assertRaises(KeyboardInterrupt):
+            self.study(client=client, seed=2, shards=40, progress=stop)
+        self.assertLess(client.computed, 40)
         with Queue() as client:
             self.assertEqual(self.study(client=client, log=self.log).jsonl, self.whole)
             self.assertEqual(client.shards, [3, 4, 5, 6])
