@@ -59,6 +59,41 @@ names_chosen() {
     run 3 verify --kernel all -m 33 -n 1 -k 1
 }
 
+# rows WORDS...: kernel, configurations and compared outputs of each row.
+rows() {
+    run 0 verify "$@" --json
+    sed 's/.*"kernel":"\([^"]*\)".*"configurations":\([0-9]*\),"compared":\([0-9]*\),.*/\1 \2 \3/' out
+}
+
+# Shards have each GEMM once, and a shard that has none is refused.
+shards() {
+    for shard in 0 1 2; do rows --kernel gemm.plain -m 5 -n 3 -k 11 --shard $shard/3; done | sort |
+        awk '{ a[$1] += $2; b[$1] += $3 } END { for (k in a) print k, a[k], b[k] }' | sort > sums
+    rows --kernel gemm.plain -m 5 -n 3 -k 11 | sort | cmp - sums || cat sums
+    large="-m 130 -n 130 -k 130"
+    # shellcheck disable=SC2086 # words
+    [ "$(rows --kernel gemm.plain.f16 $large --shard 7/8 | cut -d ' ' -f 2)" = 1 ] || cat out
+    # shellcheck disable=SC2086 # words
+    run 2 verify --kernel gemm.plain.f16 $large --shard 8/9
+    grep -q -e '--shard has no GEMM of the kernels; use fewer shards' err || cat err
+    run 2 verify --kernel gemm.plain.f16 --shard 3/3
+    run 2 verify --kernel split --shard 0/3
+}
+
+# So has each kernel that is tried with others, whose grids are larger.
+shards_of_grids() {
+    for shard in 0 1 2; do
+        rows --kernel batch --shard $shard/3 > "shard$shard"
+        rows --kernel batch.tiny.3 --shard $shard/3 > alone
+        grep -F batch.tiny.3 "shard$shard" | cmp - alone
+    done
+    rows --kernel batch > all
+    sort shard[0-2] | awk '{ a[$1] += $2; b[$1] += $3 } END { for (k in a) print k, a[k], b[k] }' |
+        sort > sums
+    sort all | cmp - sums || cat sums all
+    [ "$(cut -d ' ' -f 1 shard0)" = "$(cut -d ' ' -f 1 all)" ] || cat shard0
+}
+
 equilibrated() {
     run 0 verify --kernel gemm.ootomo -m 9 -n 10 -k 11 --equilibrate --json
     expect equilibrate true
@@ -392,6 +427,8 @@ ok_if_empty "kernels are listed" "$(kernels_listed)"
 ok_if_empty "kernels of FP64 GEMMs" "$(fp64_compared)"
 exhaustive "a grid of shapes" grid_agrees
 exhaustive "kernels by the beginning of their name" names_chosen
+ok_if_empty "shards" "$(shards)"
+if_whole "shards of grids" shards_of_grids
 ok_if_empty "equilibrated lines" "$(equilibrated)"
 exhaustive "words of two formats" words_of_two_formats
 exhaustive "kernels that do not suit are left out" unfit_left_out

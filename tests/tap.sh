@@ -61,6 +61,7 @@ needed() {
     kernels) echo "a module of kernels: configure with nvcc or a compiler of HIP" ;;
     long) echo "BITCUT_LONG=1, as in make check-long" ;;
     numpy) echo "the package python3-numpy" ;;
+    parallel) echo "GNU parallel: the package parallel" ;;
     plain) echo "a build without sanitizers" ;;
     python) echo "Python 3.9 or later: the package python3" ;;
     root) echo "the rights of root" ;;

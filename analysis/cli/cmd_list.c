@@ -207,6 +207,14 @@ static void describe_shapes(struct field_writer *w, const void *row)
     }
 }
 
+static void describe_study(struct field_writer *w, const void *row)
+{
+    const struct study *const s = row;
+    write_integer_field(w, "points_small", (long long)s->points(s, STUDY_SMALL));
+    write_integer_field(w, "points_paper", (long long)s->points(s, STUDY_PAPER));
+    write_flag_field(w, "threaded", s->threaded);
+}
+
 /* --- the program's tables --------------------------------------------------------- */
 
 static const struct bitcut_table own_tables[] = {
@@ -222,7 +230,7 @@ static const struct bitcut_table own_tables[] = {
     { "rates",         "cost of a product on each architecture, in products of f16 parts",
       ROWS(rates),             describe_rate },
     { "studies",       "problems that bitcut study answers by a figure or table",
-      ROWS(studies),           NULL },
+      ROWS(studies),           describe_study },
     { "benches",       "benchmarks of bench gpu: kernels on shapes",
       ROWS(bench_studies),     describe_bench },
     { "shapes",        "sets of m, n and k for bench gpu",

@@ -4,6 +4,7 @@
 #include "analysis/cli/command.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/recorded_results.h"
+#include "analysis/cli/shard_option.h"
 #include "analysis/cli/study_log.h"
 #include "analysis/cli/terminal.h"
 #include "analysis/study/study.h"
@@ -29,8 +30,7 @@ static const struct option_row options[] = {
       OPTION(study, scale, TEXT, "SCALE") },
     { "verdicts", "print the verdicts on the claims of papers instead of the rows",
       OPTION(study, verdicts, FLAG, NULL) },
-    { "shard", "compute every Nth point, starting at the Ith (0/4 to 3/4 compute all)",
-      OPTION(study, shard, TEXT, "I/N") },
+    SHARD_OPTION(study, "points"),
     { "resume", "keep the points in the file of -o and compute the others",
       OPTION(study, resume, FLAG, NULL) },
     DEVICE_OPTION(study, "emulator"),
@@ -47,7 +47,7 @@ struct work {
     struct study_run run;
     struct results results;
     struct output_lock lock; /* of -o */
-    size_t shard, shards;
+    struct shard shard;
     const struct study *study;   /* the study being computed */
     size_t done, wanted;         /* studies done, and all studies asked for */
     size_t resumed, computed, rows; /* points of this study; rows of both */
@@ -55,22 +55,6 @@ struct work {
 };
 
 /* --- the input -------------------------------------------------------------------- */
-
-/* Read "2/8": the third of eight. */
-static int read_shard(struct work *w)
-{
-    const char *const text = w->options->shard;
-    unsigned shard, shards;
-    char rest;
-    w->shards = 1;
-    if (!text) return EXIT_GOOD;
-    if (strspn(text, "0123456789/") != strlen(text) ||
-        sscanf(text, "%8u/%8u%c", &shard, &shards, &rest) != 2 || shard >= shards)
-        return complain("--shard", "must be I/N with I below N, for example 0/4");
-    w->shard = shard;
-    w->shards = shards;
-    return EXIT_GOOD;
-}
 
 static int check_options(const struct context *x)
 {
@@ -139,16 +123,29 @@ static void take(void *context, size_t at, json_t *rows)
     if (seconds_now() - w->saved > SAVE_SECONDS) save(w);
 }
 
-/* The points to compute: those of the shard that are not available. */
-static bool *wanted_points(struct work *w)
+/* Count the points that are available, and their rows. */
+static void count_resumed(struct work *w)
 {
-    struct study_points *p = study_log_of(&w->log, w->study);
-    bool *wanted = memory_allocate(p->count, sizeof *wanted);
-    for (size_t at = 0; wanted && at < p->count; at++) {
-        wanted[at] = at % w->shards == w->shard && !p->rows[at];
+    const struct study_points *p = study_log_of(&w->log, w->study);
+    w->resumed = w->computed = w->rows = 0;
+    for (size_t at = 0; at < p->count; at++) {
         w->resumed += p->rows[at] != NULL;
         w->rows += p->rows[at] ? json_array_size(p->rows[at]) : 0;
     }
+}
+
+/* The points to compute: those of the shard that are not available.  NULL: no memory. */
+static bool *wanted_points(struct work *w, struct fault *f)
+{
+    const struct study_points *p = study_log_of(&w->log, w->study);
+    bool *wanted = memory_allocate(p->count, sizeof *wanted);
+    if (!wanted) fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    if (!wanted ||
+        study_shard_points(wanted, w->study, w->run.scale, w->shard, f) != BITCUT_OK) {
+        free(wanted);
+        return NULL;
+    }
+    for (size_t at = 0; at < p->count; at++) wanted[at] &= !p->rows[at];
     return wanted;
 }
 
@@ -166,12 +163,9 @@ static int compute(struct work *w, const struct study *study)
 {
     struct fault f;
     w->study = study;
-    w->resumed = w->computed = w->rows = 0;
-    bool *wanted = wanted_points(w);
-    if (!wanted) {
-        fault_set(&f, BITCUT_NO_MEMORY, "not enough memory");
-        return fail(study->name, &f);
-    }
+    count_resumed(w);
+    bool *wanted = wanted_points(w, &f);
+    if (!wanted) return fail(study->name, &f);
     terminal_step(study->name, w->done, w->wanted);
     const enum bitcut_status status = study_compute(study, &w->run, wanted, take, w, &f);
     free(wanted);
@@ -228,7 +222,8 @@ static int run_studies(struct work *w)
     int status = check_names(x);
     if (status == EXIT_GOOD) status = read_sources(w);
     if (status != EXIT_GOOD) return status;
-    if (study_log_begin(&w->log, w->run.scale, w->run.seed, &f) != BITCUT_OK)
+    if (study_log_begin(&w->log, w->run.scale, w->run.seed, bitcut_version(), &f) !=
+        BITCUT_OK)
         return fail("study", &f);
     status = read_resumed(w);
     for (int i = 0; studies[i]; i++) w->wanted += is_wanted(x, studies[i]);
@@ -241,6 +236,17 @@ static int run_studies(struct work *w)
     return status;
 }
 
+/* Print what the files have of a study: verdicts, rows, or, with -o, their number. */
+static void print_merged(struct work *w)
+{
+    const struct study_points *p = study_log_of(&w->log, w->study);
+    if (w->options->verdicts) print_verdicts(w, w->study);
+    else if (w->context->output) print_summary(w);
+    else
+        for (size_t at = 0; at < p->count; at++)
+            if (p->rows[at]) print_rows(w, w->study, at, p->rows[at]);
+}
+
 /* Read the points of several files, in order. */
 static int merge_files(struct work *w)
 {
@@ -251,14 +257,9 @@ static int merge_files(struct work *w)
     if (status == EXIT_GOOD && !w->log.begun)
         return complain("--merge", "found no rows in the files");
     for (int i = 0; studies[i] && status == EXIT_GOOD; i++) {
-        const struct study_points *p = &w->log.of[i];
-        size_t there = 0;
-        for (size_t at = 0; at < p->count; at++) {
-            there += p->rows[at] != NULL;
-            if (p->rows[at] && !w->options->verdicts && !x->output)
-                print_rows(w, studies[i], at, p->rows[at]);
-        }
-        if (there && w->options->verdicts) print_verdicts(w, studies[i]);
+        w->study = studies[i];
+        count_resumed(w);
+        if (w->resumed) print_merged(w);
     }
     return status == EXIT_GOOD ? save(w) : status;
 }
@@ -287,7 +288,7 @@ static int run(struct context *x)
     if (o->verdicts) x->emitter.columns = verdict_columns;
     int status = check_options(x);
     if (status == EXIT_GOOD) status = lock_output(&w);
-    if (status == EXIT_GOOD) status = read_shard(&w);
+    if (status == EXIT_GOOD) status = shard_read(&w.shard, o->shard);
     if (status == EXIT_GOOD) status = study_scale_read(&w.run.scale, o->scale);
     if (status == EXIT_GOOD)
         status = emulating_device_open(&device, x, o->device, "study");

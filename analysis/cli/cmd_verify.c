@@ -11,6 +11,7 @@
 #include "analysis/cli/operands.h"
 #include "analysis/cli/row_value.h"
 #include "analysis/cli/setup.h"
+#include "analysis/cli/shard_option.h"
 #include "analysis/cli/verify_kernels.h"
 #include "analysis/verify/verified.h"
 #include "lib/io/json_record.h"
@@ -25,7 +26,7 @@ struct verify_options {
     struct budget_options budget;
     struct library_options library;
     struct fp64_options fp64;
-    const char *d, *kernel, *device;
+    const char *d, *kernel, *device, *shard;
     size_t samples, seconds;
     bool verbose;
 };
@@ -63,6 +64,7 @@ static const struct option_row options[] = {
       "DEVICE/RECIPE (hip/legemm: the best of a recipe), all, or split",
       OPTION(verify, kernel, TEXT, "K") },
     DEVICE_OPTION(verify, "emulator; with --kernel: cuda"),
+    SHARD_OPTION(verify, "GEMMs of --kernel"),
     { "hsaco", "compute D by executing a kernel of this AMD GPU code object",
       OPTION(verify, code.file, TEXT, "FILE") },
     { "symbol", "name of the kernel in the code object",
@@ -175,6 +177,7 @@ static const struct option_use uses[] = {
     { "split-k", ~(unsigned)OF_SPLIT,  "cannot be combined with --kernel split"   },
     { "seconds", ~(unsigned)OF_SPLIT,  "cannot be combined with --kernel split"   },
     { "samples", OF_FILE | OF_SPLIT,   "requires -d or --kernel split" },
+    { "shard",   OF_KERNELS,           "requires --kernel, other than split" },
     { "kernel",  OF_KERNELS | OF_SPLIT, "cannot be combined with --hsaco; use --symbol" },
     { "input-a", OF_CODE,              CODE_ALONE               },
     { "input-b", OF_CODE,              CODE_ALONE               },
@@ -404,13 +407,14 @@ static int run_kernels(struct context *x)
 {
     const struct verify_options *const o = x->own;
     const struct operand_options *const of = &o->operands;
-    const struct verify_kernels what = { .setup = &o->setup,
-                                         .device = o->device,
-                                         .name = o->kernel,
-                                         .shape = { of->m, of->n, of->k },
-                                         .samples = o->samples,
-                                         .seconds = o->seconds };
-    return verify_kernels(x, &what);
+    struct verify_kernels what = { .setup = &o->setup,
+                                   .device = o->device,
+                                   .name = o->kernel,
+                                   .shape = { of->m, of->n, of->k },
+                                   .samples = o->samples,
+                                   .seconds = o->seconds };
+    const int status = shard_read(&what.shard, o->shard);
+    return status == EXIT_GOOD ? verify_kernels(x, &what) : status;
 }
 
 static int run(struct context *x)

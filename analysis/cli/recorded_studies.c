@@ -43,7 +43,7 @@ int recorded_studies_read(struct recorded_studies *recorded)
     struct fault f;
     recorded->files = json_object();
     if (study_log_begin(&recorded->log, (enum study_scale)RECORDED_SCALE, RECORDED_SEED,
-                        &f) != BITCUT_OK)
+                        "", &f) != BITCUT_OK)
         return fail(folder, &f);
     return recorded_folder(folder, folder, true, read_file, recorded);
 }

@@ -22,18 +22,37 @@ int study_scale_read(enum study_scale *scale, const char *name)
     return EXIT_GOOD;
 }
 
-enum bitcut_status study_log_begin(struct study_log *book, enum study_scale scale,
-                                   uint64_t seed, struct fault *f)
+static enum bitcut_status points_init(struct study_points *p, size_t count,
+                                      struct fault *f)
 {
-    *book = (struct study_log){ .begun = true, .scale = scale, .seed = seed };
-    for (int i = 0; studies[i]; i++) {
-        struct study_points *p = &book->of[i];
-        p->count = studies[i]->points(studies[i], scale);
-        p->rows = memory_allocate(p->count, sizeof(json_t *));
-        if (!p->rows) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
-        memset(p->rows, 0, p->count * sizeof(json_t *));
-    }
+    p->count = count;
+    p->rows = memory_allocate(count, sizeof(json_t *));
+    if (!p->rows) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    memset(p->rows, 0, count * sizeof(json_t *));
     return BITCUT_OK;
+}
+
+enum bitcut_status study_log_begin(struct study_log *book, enum study_scale scale,
+                                   uint64_t seed, const char *version, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    *book = (struct study_log){ .begun = true, .scale = scale, .seed = seed };
+    snprintf(book->version, sizeof book->version, "%s", version);
+    for (int i = 0; studies[i] && status == BITCUT_OK; i++)
+        status = points_init(&book->of[i], studies[i]->points(studies[i], scale), f);
+    return status;
+}
+
+/* A log without rows that has the points of another one: counting the points of a study
+   may take milliseconds. */
+static enum bitcut_status log_begin_like(struct study_log *book,
+                                         const struct study_log *other, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    *book = (struct study_log){ .begun = true };
+    for (int i = 0; studies[i] && status == BITCUT_OK; i++)
+        status = points_init(&book->of[i], other->of[i].count, f);
+    return status;
 }
 
 void study_log_clear(struct study_log *book)
@@ -62,8 +81,8 @@ struct study_points *study_log_of(struct study_log *book, const struct study *st
 
 #define SCHEMA "study"
 
-static const char *const keys[] = { "study", "scale",  "seed",   "point",
-                                    "rows",  "schema", "digest", NULL };
+static const char *const keys[] = { "study",   "scale",  "seed",   "point", "rows",
+                                    "version", "schema", "digest", NULL };
 
 json_t *study_log_line(const struct study_log *book, const struct study *study, size_t at,
                        size_t count, json_t *row)
@@ -73,6 +92,8 @@ json_t *study_log_line(const struct study_log *book, const struct study *study, 
                   study_scales[book->scale].name, "seed", json_seed(book->seed), "point",
                   json_count(at), "rows", json_count(count));
     json_object_update(line, row);
+    if (*book->version && !book->unversioned)
+        json_object_set_new(line, "version", json_string(book->version));
     emit_schema(line, SCHEMA);
     row_digest_set(line);
     return line;
@@ -97,7 +118,7 @@ static enum bitcut_status begin_by(struct study_log *book, const json_t *row,
                            json_is_string(seed)
                                ? strtoull(json_string_value(seed), NULL, 10)
                                : (uint64_t)json_integer_value(seed),
-                           f);
+                           "", f);
 }
 
 /* The rows of one file, by point as far as they were read. */
@@ -124,10 +145,27 @@ static bool is_of_now(const json_t *row)
     return same;
 }
 
+/* Rows of two versions may differ in what they compute. */
+static enum bitcut_status check_version(struct study_log *book, const json_t *row,
+                                        struct fault *f)
+{
+    const char *const version = json_string_value(json_object_get(row, "version"));
+    if (!version) book->unversioned = true;
+    else if (!*book->version && strlen(version) < sizeof book->version)
+        strcpy(book->version, version);
+    else if (strcmp(version, book->version) != 0)
+        return fault_set(
+            f, BITCUT_BAD_FILE,
+            "the row was computed by bitcut %.40s, and others by %s; compute "
+            "it again",
+            version, book->version);
+    return BITCUT_OK;
+}
+
 static enum bitcut_status check_line(const struct log_reader *r, const json_t *row,
                                      struct fault *f)
 {
-    const struct study_log *book = r->log;
+    struct study_log *const book = r->log;
     json_t *seed = json_seed(book->seed);
     const char *scale = json_string_value(json_object_get(row, "scale"));
     const bool same_seed = json_equal(seed, json_object_get(row, "seed"));
@@ -146,7 +184,7 @@ static enum bitcut_status check_line(const struct log_reader *r, const json_t *r
         return fault_set(
             f, BITCUT_BAD_FILE,
             "the row was computed by another version of bitcut; compute it again");
-    return BITCUT_OK;
+    return check_version(book, row, f);
 }
 
 static enum bitcut_status take_line(void *context, json_t *row, struct fault *f)
@@ -162,7 +200,7 @@ static enum bitcut_status take_line(void *context, json_t *row, struct fault *f)
     if (status == BITCUT_OK && !r->log->begun) status = begin_by(r->log, row, f);
     if (status == BITCUT_OK) status = check_line(r, row, f);
     if (status == BITCUT_OK && !r->file.begun)
-        status = study_log_begin(&r->file, r->log->scale, r->log->seed, f);
+        status = log_begin_like(&r->file, r->log, f);
     if (status == BITCUT_OK && (size_t)json_integer_value(at) >= r->file.of[i].count)
         status = fault_set(f, BITCUT_BAD_FILE, "%s has no point %lld", name,
                            (long long)json_integer_value(at));

@@ -30,7 +30,7 @@ static int print(struct context *x, const struct verified_kernel *v)
 
 static int try_kernel(struct context *x, const struct recorder *r,
                       const struct gpu_fp64_kernel *kernel,
-                      const struct kernel_shape *shape)
+                      const struct kernel_shape *shape, struct shard shard)
 {
     struct verified_kernel v = { .on = { .kernel = kernel->name,
                                          .device = r->device.name,
@@ -40,9 +40,11 @@ static int try_kernel(struct context *x, const struct recorder *r,
                                       .kernel = kernel,
                                       .threads = x->threads,
                                       .shape = shape,
-                                      .seed = x->seed };
+                                      .seed = x->seed,
+                                      .shard = shard };
     struct bitcut_gemm gemm;
     struct fault f;
+    if (!fp64_trial_size(&trial)) return EXIT_GOOD;
     terminal_label(kernel->name);
     if (gpu_fp64_gemm(&gemm, kernel, &r->device, &f) != BITCUT_OK ||
         fp64_trial_run(&v.result, &trial, &x->progress, &f) != BITCUT_OK)
@@ -53,7 +55,7 @@ static int try_kernel(struct context *x, const struct recorder *r,
 }
 
 int verify_fp64_kernels(struct context *x, const struct recorder *r, const char *name,
-                        const struct kernel_shape *shape)
+                        const struct kernel_shape *shape, struct shard shard)
 {
     const struct gpu_fp64_kernel *k = NULL, *last = NULL;
     int worst = EXIT_GOOD;
@@ -62,9 +64,9 @@ int verify_fp64_kernels(struct context *x, const struct recorder *r, const char 
         if (!kernel_is_called(k->name, name)) continue;
         last = k;
         if (!gpu_architecture_for(&r->device, k->architectures)) continue;
-        const int status = try_kernel(x, r, k, shape);
+        const int status = try_kernel(x, r, k, shape, shard);
         tried = true;
         if (status > worst) worst = status;
     }
-    return tried || !last ? worst : try_kernel(x, r, last, shape);
+    return tried || !last ? worst : try_kernel(x, r, last, shape, shard);
 }

@@ -9,9 +9,9 @@
 /* Whether a kernel of FP64 GEMMs has that name. */
 bool has_fp64_kernel(const struct recorder *r, const char *name);
 
-/* Try the kernels with that name that the device can run; if it can run none, report why.
-   shape: NULL: a grid.  Prints and returns an exit status. */
+/* Try the kernels with that name that the device can run, on the GEMMs of a shard; if it
+   can run none, report why.  shape: NULL: a grid.  Prints and returns an exit status. */
 int verify_fp64_kernels(struct context *x, const struct recorder *r, const char *name,
-                        const struct kernel_shape *shape);
+                        const struct kernel_shape *shape, struct shard shard);
 
 #endif

@@ -234,7 +234,8 @@ static int print_kernel(struct trying *t, struct tried *k)
     return status != EXIT_GOOD ? status : v.result.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
-/* Add a kernel, whose GEMM the options vary; or record why it cannot be tried. */
+/* Add a kernel, whose GEMM the options vary; or record why it cannot be tried.  A kernel
+   without GEMMs in the shard is left out. */
 static void add_kernel(struct trying *t, const struct gpu_kernel *kernel)
 {
     const struct asked *const q = t->asked;
@@ -243,13 +244,15 @@ static void add_kernel(struct trying *t, const struct gpu_kernel *kernel)
                                       .kernel = kernel,
                                       .shape = has_shape(q) ? &q->what.shape : NULL,
                                       .seed = q->context->seed,
+                                      .shard = q->what.shard,
                                       .threads = q->context->threads };
     if (vary_gemm(&k->trial.gemm, &k->plan, q, kernel, &t->fault) != BITCUT_OK) {
         t->unfit = kernel;
         return;
     }
-    t->cases += kernel_trial_size(&k->trial);
-    t->count++;
+    const size_t cases = kernel_trial_size(&k->trial);
+    t->cases += cases;
+    t->count += cases > 0;
 }
 
 /* Try all of them, and print their rows in the order of the table. */
@@ -299,9 +302,17 @@ static int try_fp64(const struct asked *q, bool several, int status)
     while ((k = gpu_fp64_next(&r->gpu, k)))
         fits |= (k->architectures & r->device.architectures) != 0;
     if (!fits) return status;
-    const int fp64 = verify_fp64_kernels(q->context, r, q->what.name,
-                                         has_shape(q) ? &q->what.shape : NULL);
+    const int fp64 = verify_fp64_kernels(
+        q->context, r, q->what.name, has_shape(q) ? &q->what.shape : NULL, q->what.shard);
     return fp64 > status ? fp64 : status;
+}
+
+/* Whether the shard has GEMMs of FP64 kernels, which all have the same number of them. */
+static bool has_fp64_cases(const struct asked *q)
+{
+    const struct fp64_trial any = { .shape = has_shape(q) ? &q->what.shape : NULL,
+                                    .shard = q->what.shard };
+    return fp64_trial_size(&any) > 0;
 }
 
 static int try_kernels(const struct asked *q)
@@ -317,6 +328,8 @@ static int try_kernels(const struct asked *q)
                fp64 = has_fp64_kernel(q->recorder, q->what.name);
     if (!chosen && !fp64)
         status = complain("--kernel", "names no known kernel; see bitcut list kernels");
+    else if (!t.unfit && !t.cases && !(fp64 && has_fp64_cases(q)))
+        status = complain("--shard", "has no GEMM of the kernels; use fewer shards");
     else if (chosen) status = try_all(&t);
     if (t.unfit && status < EXIT_USAGE) status = fail_gemm(q, t.unfit, &t.fault);
     free(t.kernel);

@@ -13,6 +13,7 @@ struct verify_kernels {
     const char *device;
     const char *name; /* a kernel, or the beginning of names; split: the split pass */
     struct kernel_shape shape; /* SIZE_MAX: a grid of shapes; all three or none */
+    struct shard shard;        /* of the GEMMs of each kernel */
     size_t samples,
         seconds; /* values of the split, 0: all; time limit for explanations */
 };

@@ -24,6 +24,17 @@ size_t crossing_points(const struct study *study, enum study_scale scale)
     return (size_t)(x->count * sizes_of(x, scale) * runs[scale].seeds);
 }
 
+static size_t crossing_n(const struct crossing *x, enum study_scale scale, size_t at)
+{
+    return runs[scale].n[at / (size_t)runs[scale].seeds % (size_t)sizes_of(x, scale)];
+}
+
+uint64_t crossing_work(const struct study *study, enum study_scale scale, size_t at)
+{
+    const uint64_t n = crossing_n(study->about, scale, at);
+    return n * n * n;
+}
+
 /* The keys of its rows. */
 static const unsigned crossing_told = 1u << METRIC_RELRES | 1u << METRIC_MRED |
                                       1u << METRIC_ULP_BIAS | 1u << METRIC_BACKWARD_MAX;
@@ -56,9 +67,9 @@ enum bitcut_status crossing_run(const struct study *study, struct study_point *p
 {
     const struct crossing *x = study->about;
     const int seeds = runs[p->scale].seeds, sizes = sizes_of(x, p->scale);
-    const int round = (int)p->at % seeds, size = (int)p->at / seeds % sizes;
+    const int round = (int)p->at % seeds;
     const struct pair_of *pair = &x->pairs[(int)p->at / seeds / sizes];
-    const size_t n = runs[p->scale].n[size];
+    const size_t n = crossing_n(x, p->scale, p->at);
     const struct comparison_problem of = { pair->a, pair->b, n, n, n };
     struct method_comparison c;
     enum bitcut_status status = method_comparison_init(&c, &of, BY_EXACT, p, f);

@@ -24,11 +24,13 @@ struct crossing {
    "round" (number of the seed), "relres", "mred", "bias" (mean error in ulps), and
    "backward_max", all against the exact product. */
 size_t crossing_points(const struct study *study, enum study_scale scale);
+uint64_t crossing_work(const struct study *study, enum study_scale scale, size_t at);
 enum bitcut_status crossing_run(const struct study *study, struct study_point *p,
                                 struct fault *f);
 
 #define CROSSING_PLOT(PANELS, SEES)                                                      \
-    .threaded = true, .points = crossing_points, .run = crossing_run,                    \
+    .threaded = true, .points = crossing_points, .work = crossing_work,                  \
+    .run = crossing_run,                                                                 \
     .plot = { .x = "n",                                                                  \
               .y = "relres",                                                             \
               .series = "recipe",                                                        \

@@ -6,6 +6,9 @@
 #include "lib/base/threads.h"
 #include "lib/number/rand.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 const struct table_row study_scales[] = {
     [STUDY_SMALL] = { "small", "small sizes, up to some hundreds; takes seconds" },
     [STUDY_PAPER] = { "paper", "the sizes of papers, n up to 16384, and more seeds" },
@@ -54,6 +57,59 @@ uint64_t study_seed(const struct study *study, size_t at, uint64_t seed)
     rand_block(words, seed, name_stream(study->name), at);
     return rand_bits(words[0], words[1]);
 }
+
+/* --- shards ----------------------------------------------------------------------- */
+
+struct heavy_point {
+    uint64_t work;
+    size_t at;
+};
+
+/* Decreasing work; points of the same work in their order. */
+static int compare_work(const void *a, const void *b)
+{
+    const struct heavy_point *const x = a, *const y = b;
+    if (x->work != y->work) return x->work > y->work ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static size_t least_of(const uint64_t *load, size_t count)
+{
+    size_t least = 0;
+    for (size_t i = 1; i < count; i++)
+        if (load[i] < load[least]) least = i;
+    return least;
+}
+
+enum bitcut_status study_shard_points(bool *mine, const struct study *study,
+                                      enum study_scale scale, struct shard shard,
+                                      struct fault *f)
+{
+    const size_t points = study->points(study, scale);
+    const size_t used =
+        shard.count < points ? shard.count : points; /* others are empty */
+    struct heavy_point *const order = memory_allocate(points, sizeof *order);
+    uint64_t *const load = memory_allocate(used, sizeof *load);
+    if (order && load) {
+        for (size_t at = 0; at < points; at++)
+            order[at] =
+                (struct heavy_point){ study->work ? study->work(study, scale, at) : 1,
+                                      at };
+        qsort(order, points, sizeof *order, compare_work);
+        memset(load, 0, used * sizeof *load);
+        for (size_t i = 0; i < points; i++) {
+            const size_t to = least_of(load, used);
+            load[to] += order[i].work;
+            mine[order[i].at] = to == shard.at;
+        }
+    }
+    const bool done = order && load;
+    free(order);
+    free(load);
+    return done ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+}
+
+/* --- computing -------------------------------------------------------------------- */
 
 /* Points that are computed concurrently: requested points from `first` on. */
 struct batch {

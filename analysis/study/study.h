@@ -7,6 +7,7 @@
 #include "analysis/study/claim.h"
 #include "gpu/api/tile.h"
 #include "lib/base/progress.h"
+#include "lib/base/shard.h"
 #include "lib/base/status.h"
 
 #include <jansson.h>
@@ -116,6 +117,10 @@ struct study {
     /* The number of its points, the same for every seed. */
     size_t (*points)(const struct study *study, enum study_scale scale);
 
+    /* The work of a point, 1 or more, in proportion to the products of its GEMMs; NULL:
+       all points have the same. */
+    uint64_t (*work)(const struct study *study, enum study_scale scale, size_t at);
+
     /* Compute one point.  Its rows depend only on scale, seed, `at` and the sources. */
     enum bitcut_status (*run)(const struct study *study, struct study_point *p,
                               struct fault *f);
@@ -174,6 +179,15 @@ const struct study *study_of_claim(const struct claim *claim);
 /* The seed of a point: words 0 and 1 of block `at` of the stream that belongs to the name
    of the study (lib/number/rand.h; FNV-1a of its bytes). */
 uint64_t study_seed(const struct study *study, size_t at, uint64_t seed);
+
+/* Set mine[at], for each point, to whether it belongs to a shard.  Every point belongs to
+   one shard.  Points are given out by decreasing work, each to the first shard with the
+   least work, so that shards take similar times (the rule LPT of R. L. Graham, SIAM J.
+   Appl. Math. 17, 1969).  If all points have the same work, shard i has every count-th
+   point, beginning with point i.  BITCUT_NO_MEMORY. */
+enum bitcut_status study_shard_points(bool *mine, const struct study *study,
+                                      enum study_scale scale, struct shard shard,
+                                      struct fault *f);
 
 /* Compute the points of a study for which wanted[at] is true (NULL: all), in ascending
    order.  The rows of each point, an array, are handed over when the point and all

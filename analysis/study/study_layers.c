@@ -43,6 +43,26 @@ static size_t layer_points(const struct study *study, enum study_scale scale)
     return (size_t)(2 * seeds);
 }
 
+/* The layer and k of a point, and the number of its seed. */
+struct layer_at {
+    int layer, round;
+    size_t k;
+};
+
+static struct layer_at layer_at(enum study_scale scale, size_t point)
+{
+    int layer = 0, at = (int)point;
+    while (at >= 2 * layers[layer].seeds[scale]) at -= 2 * layers[layer++].seeds[scale];
+    const int seeds = layers[layer].seeds[scale];
+    return (struct layer_at){ layer, at % seeds, layers[layer].k[at / seeds] };
+}
+
+static uint64_t layer_work(const struct study *study, enum study_scale scale, size_t at)
+{
+    (void)study;
+    return layer_at(scale, at).k;
+}
+
 /* The keys of its rows. */
 static const unsigned layer_told =
     1u << METRIC_MAX_ERROR | 1u << METRIC_MRED | 1u << METRIC_RELRES;
@@ -67,17 +87,14 @@ static enum bitcut_status run_layer(const struct study *study, struct study_poin
 {
     (void)study;
     const size_t n = sides[p->scale];
-    int layer = 0, at = (int)p->at;
-    while (at >= 2 * layers[layer].seeds[p->scale])
-        at -= 2 * layers[layer++].seeds[p->scale];
-    const int seeds = layers[layer].seeds[p->scale], round = at % seeds;
-    const struct comparison_problem of = { layers[layer].input, layers[layer].input, n, n,
-                                           layers[layer].k[at / seeds] };
+    const struct layer_at x = layer_at(p->scale, p->at);
+    const struct comparison_problem of = { layers[x.layer].input, layers[x.layer].input,
+                                           n, n, x.k };
     struct method_comparison c;
     enum bitcut_status status = method_comparison_init(&c, &of, BY_EXACT, p, f);
     for (const struct entrant *e = methods; status == BITCUT_OK && e->name; e++) {
         status = method_comparison_run(&c, e, f);
-        if (status == BITCUT_OK) layer_row(p, &c, layer, e, round);
+        if (status == BITCUT_OK) layer_row(p, &c, x.layer, e, x.round);
     }
     method_comparison_clear(&c);
     return status;
@@ -129,7 +146,7 @@ const struct study study_layers = {
             "feed-forward layers of BERT-large, and linear layers of LLaMA 7B with "
             "values of [0.5, 2.5]. LE-GEMM gives no sizes; bitcut's own shapes are used. "
             "Ootomo and Yokota's method and FP32 are added for comparison.",
-    .claims = layer_claims, .points = layer_points, .run = run_layer,
+    .claims = layer_claims, .points = layer_points, .work = layer_work, .run = run_layer,
     .plot = { .x = "k", .y = "mred", .series = "recipe", .x_label = "k",
               .y_label = "MRED", .x_log = true, .y_log = true, .panels = "layer unit",
               .spread = "round", .below = "max_error", .below_label = "Max_error",

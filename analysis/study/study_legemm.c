@@ -65,6 +65,23 @@ static size_t square_points(const struct study *study, enum study_scale scale)
     return points;
 }
 
+/* The size of a point, and the number of its seed. */
+static const struct size *size_of(size_t *round, enum study_scale scale, size_t at)
+{
+    const struct size *s = sizes[scale];
+    while (at >= s->seeds) at -= s++->seeds;
+    *round = at;
+    return s;
+}
+
+static uint64_t square_work(const struct study *study, enum study_scale scale, size_t at)
+{
+    size_t round;
+    const uint64_t n = size_of(&round, scale, at)->n;
+    (void)study;
+    return n * n * n;
+}
+
 /* The median of |D - C| / |C|, over at least 2^16 elements if there are as many. */
 static double median_error(const struct comparison *x)
 {
@@ -110,11 +127,10 @@ static void square_rows(struct study_point *p, struct method_comparison *c,
 static enum bitcut_status run_square(const struct study *study, struct study_point *p,
                                      struct fault *f)
 {
-    const struct size *s = sizes[p->scale];
-    size_t round = p->at;
-    (void)study;
-    while (round >= s->seeds) round -= s++->seeds;
+    size_t round;
+    const struct size *const s = size_of(&round, p->scale, p->at);
     const size_t n = s->n;
+    (void)study;
     const bool whole = round < s->whole;
     const struct comparison_problem of = { "urand(-1,1)", "urand(-1,1)", n, n, n };
     struct method_comparison c;
@@ -301,7 +317,7 @@ const struct study study_legemm = {
             "-shifted have A and B times 2^12, an exact change after which no part is "
             "subnormal, and D divided again.",
     .claims = legemm_claims, .threaded = true,
-    .points = square_points, .run = run_square,
+    .points = square_points, .work = square_work, .run = run_square,
     .plot = { .x = "n", .y = "mred", .series = "recipe", .x_label = "n",
               .y_label = "MRED", .x_log = true, .y_log = true,
               .where = "reference=exact", .panels = "unit shift", .spread = "round",

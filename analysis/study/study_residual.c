@@ -53,6 +53,18 @@ static size_t residual_points(const struct study *study, enum study_scale scale)
     return (size_t)((figure->to[scale] - FROM + 1) * seeds_of[scale]);
 }
 
+static size_t residual_k(size_t at, enum study_scale scale)
+{
+    return (size_t)1 << (FROM + (int)at / seeds_of[scale]);
+}
+
+static uint64_t residual_work(const struct study *study, enum study_scale scale,
+                              size_t at)
+{
+    (void)study;
+    return residual_k(at, scale);
+}
+
 /* The number of parts of a value; NULL: it stays FP32. */
 static const char *parts_of(const struct entrant *e)
 {
@@ -70,8 +82,8 @@ static enum bitcut_status run_residual(const struct study *study, struct study_p
                                        struct fault *f)
 {
     const struct residual_figure *figure = study->about;
-    const int seeds = seeds_of[p->scale], round = (int)p->at % seeds;
-    const size_t k = (size_t)1 << (FROM + (int)p->at / seeds);
+    const int round = (int)p->at % seeds_of[p->scale];
+    const size_t k = residual_k(p->at, p->scale);
     const struct comparison_problem of = { "urand(-1,1)", "urand(-1,1)", SIDE, SIDE, k };
     struct method_comparison c;
     enum bitcut_status status = method_comparison_init(&c, &of, BY_EXACT, p, f);
@@ -210,7 +222,7 @@ static const struct claim figure5_claims[] = {
 };
 
 #define RESIDUAL_PLOT(PANELS, SEES)                                                      \
-    .points = residual_points, .run = run_residual,                                      \
+    .points = residual_points, .work = residual_work, .run = run_residual,               \
     .plot = { .x = "k",                                                                  \
               .y = "relres",                                                             \
               .series = "recipe",                                                        \

@@ -40,8 +40,10 @@ static const struct bitcut_unit *unit_at(size_t at)
 
 static size_t rounding_points(const struct study *study, enum study_scale scale)
 {
+    struct gemm_plan plan;
     size_t count = 0;
-    while (unit_at(count)) count++;
+    for (const struct bitcut_unit *u = units; u->name; u++)
+        count += takes_parts(&plan, u);
     (void)study, (void)scale;
     return count;
 }

@@ -77,7 +77,10 @@ struct fp64_case {
     int parts;
 };
 
-static size_t cases(const struct fp64_trial *t) { return t->shape ? 1 : SHAPES * VALUES; }
+size_t fp64_trial_size(const struct fp64_trial *t)
+{
+    return shard_size(t->shard, 0, t->shape ? 1 : SHAPES * VALUES);
+}
 
 static struct fp64_case case_at(const struct fp64_trial *t, size_t i)
 {
@@ -257,12 +260,14 @@ enum bitcut_status fp64_trial_run(struct kernel_result *r, const struct fp64_tri
                                   const struct progress *progress, struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
-    *r = (struct kernel_result){ .configurations = cases(t) };
-    for (size_t i = 0; i < cases(t) && status == BITCUT_OK; i++) {
-        const struct fp64_case now = case_at(t, i);
+    const size_t count = fp64_trial_size(t);
+    *r = (struct kernel_result){ .configurations = count };
+    for (size_t i = 0; i < count && status == BITCUT_OK; i++) {
+        const size_t at = t->shard.at + i * t->shard.count;
+        const struct fp64_case now = case_at(t, at);
         if (progress_stopped(progress)) break;
-        status = run_case(r, t, &now, t->seed + i, f);
-        progress_report(progress, i + 1, cases(t));
+        status = run_case(r, t, &now, t->seed + at, f);
+        progress_report(progress, i + 1, count);
     }
     return progress_end(status, progress, f);
 }

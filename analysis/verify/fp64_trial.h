@@ -13,7 +13,11 @@ struct fp64_trial {
     const struct kernel_shape *shape; /* NULL: a grid of small shapes */
     int parts;                        /* 0: several numbers of parts  */
     uint64_t seed;
+    struct shard shard; /* of these GEMMs */
 };
+
+/* The number of GEMMs on which the kernel is tried. */
+size_t fp64_trial_size(const struct fp64_trial *trial);
 
 /* Run the kernel on all GEMMs of the trial, and compare all outputs; of a large D those
    of some rows and columns.  Of the result `counts` and `failure` are not set.  Statuses

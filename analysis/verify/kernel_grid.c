@@ -194,30 +194,52 @@ bool kernel_grid_has(const struct kernel_trial *t, const struct configuration *o
     return has_shape(t, one->shape);
 }
 
-static size_t configurations_of(const struct kernel_trial *t, const struct trial_shape *s)
+static size_t configurations_of(const struct trial_shape *s)
 {
-    if (!has_shape(t, s->size)) return 0;
     if (s->configurations) return s->configurations;
     return products_of(s->size) <= small_products ? EACH_OF_PARTS : CLASSES;
+}
+
+/* A shape of the grid, and the number of entries of earlier shapes.  Shapes that the
+   kernel does not support count too, so that an entry belongs to the same shard for every
+   kernel. */
+struct grid_place {
+    struct trial_shape s;
+    size_t shape, before;
+};
+
+static struct grid_place place_next(const struct kernel_trial *t,
+                                    const struct grid_place *p)
+{
+    return (struct grid_place){ shape_of(t, p->shape + 1), p->shape + 1,
+                                p->before + configurations_of(&p->s) };
+}
+
+/* The number of its entries in the trial's shard. */
+static size_t entries_of(const struct kernel_trial *t, const struct grid_place *p)
+{
+    if (!has_shape(t, p->s.size)) return 0;
+    return shard_size(t->shard, p->before, configurations_of(&p->s));
 }
 
 size_t kernel_grid_size(const struct kernel_trial *t)
 {
     size_t all = 0;
-    struct trial_shape s;
-    for (size_t shape = 0; (s = shape_of(t, shape)).count != SIZE_MAX; shape++)
-        all += configurations_of(t, &s);
+    for (struct grid_place p = { shape_of(t, 0), 0, 0 }; p.s.count != SIZE_MAX;
+         p = place_next(t, &p))
+        all += entries_of(t, &p);
     return all;
 }
 
 struct configuration kernel_grid_at(const struct kernel_trial *t, size_t i)
 {
-    size_t shape = 0, count;
-    struct trial_shape s = shape_of(t, shape);
-    while (i >= (count = configurations_of(t, &s))) {
+    struct grid_place p = { shape_of(t, 0), 0, 0 };
+    size_t count;
+    while (i >= (count = entries_of(t, &p))) {
         i -= count;
-        s = shape_of(t, ++shape);
+        p = place_next(t, &p);
     }
-    return gpu_kernel_splits(t->kernel) ? of_parts(&s, i, t->seed)
-                                        : of_small(&s, shape, i, t->seed);
+    i = shard_offset(t->shard, p.before) + i * t->shard.count;
+    return gpu_kernel_splits(t->kernel) ? of_parts(&p.s, i, t->seed)
+                                        : of_small(&p.s, p.shape, i, t->seed);
 }

@@ -5,6 +5,7 @@
 
 #include "analysis/evidence/recorder.h"
 #include "emu/gemm.h"
+#include "lib/base/shard.h"
 #include "lib/gemm/matrix.h"
 #include "lib/number/apart.h"
 
@@ -20,6 +21,7 @@ struct kernel_trial {
     int threads;                      /* 0: all processors */
     const struct kernel_shape *shape; /* NULL: a grid of small shapes */
     uint64_t seed;
+    struct shard shard; /* of the grid's GEMMs and batches */
 };
 
 /* The first mismatch: its batch and its position. */
@@ -71,11 +73,11 @@ bool kernel_trials_alike(const struct kernel_trial *x, const struct kernel_trial
 /* The number of GEMMs and batches on which the kernel is tried. */
 size_t kernel_trial_size(const struct kernel_trial *trial);
 
-/* Run `count` kernels of the same kind, with the same shape, seed and recorder, on the
-   device, and their model on the CPU, and compare every bit of the memory of D, including
-   the gaps between and around its matrices.  The operands of each GEMM and batch are
-   made, and emulated, once for all kernels that use them, several at a time on as many
-   threads.  The result of a kernel is the same as if it were tried alone.
+/* Run `count` kernels of the same kind, with the same shape, seed, shard and recorder, on
+   the device, and their model on the CPU, and compare every bit of the memory of D,
+   including the gaps between and around its matrices.  The operands of each GEMM and
+   batch are made, and emulated, once for all kernels that use them, several at a time on
+   as many threads.  The result of a kernel is the same as if it were tried alone.
 
    Kernels with a split are tried on each small shape with all classes of inputs, all
    layouts of A and B and all scalars.  The layouts of C and D, D in the place of C,

@@ -20,6 +20,7 @@ from ._calls import (Advice, Budget, Explanation, Finding, Fit, Gemm, Metrics, P
 from ._device import devices
 from ._library import (BadArgument, BadFile, BadType, Error, NoMemory, NotFound, Unsupported,
                        __version__, path as library)
+from ._study import Study, study
 from ._tables import Table, table, tables
 from ._torch import Emulation, emulate
 
@@ -49,8 +50,8 @@ def __getattr__(name: str) -> Any:
 
 __all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Emulation",
            "Error", "Explanation", "Finding", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Parts", "Predicted", "Prediction", "Quantized",
-           "ResultPair", "Retention", "Table", "Tolerances", "Unsupported", "Verification", "advise", "bound", "budget", "convert",
+           "ResultPair", "Retention", "Study", "Table", "Tolerances", "Unsupported", "Verification", "advise", "bound", "budget", "convert",
            "devices", "emulate", "exact", "explain", "explain_pair", "fit", "gemm", "judge", "library", "mma", "mufu",
            "predict", "predict_gemm", "quantize", "retention",
-           "split", "table", "tables", "tolerance", "verify", "workspace",
+           "split", "study", "table", "tables", "tolerance", "verify", "workspace",
            *sorted(_tables_of_library)]

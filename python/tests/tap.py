@@ -35,11 +35,12 @@ class Tap(unittest.TestResult):
             self.addFailure(subtest, error)
 
 
-folder = pathlib.Path(__file__).resolve().parent
-names = sys.argv[1:] or sorted(f.stem for f in folder.glob("test_*.py"))
-sys.path.insert(0, str(folder))
-tests = unittest.defaultTestLoader.loadTestsFromNames(names)
-print(f"1..{tests.countTestCases()}", flush=True)
-result = Tap()
-tests.run(result)
-sys.exit(result.count != tests.countTestCases())
+if __name__ == "__main__":  # processes that tests start read this file too
+    folder = pathlib.Path(__file__).resolve().parent
+    names = sys.argv[1:] or sorted(f.stem for f in folder.glob("test_*.py"))
+    sys.path.insert(0, str(folder))
+    tests = unittest.defaultTestLoader.loadTestsFromNames(names)
+    print(f"1..{tests.countTestCases()}", flush=True)
+    result = Tap()
+    tests.run(result)
+    sys.exit(result.count != tests.countTestCases())

@@ -24,9 +24,11 @@ START_TEST(all_kernels)
     const struct gpu_fp64_kernel *k = NULL;
     int tried = 0, wrong = 0;
     while ((k = gpu_fp64_next(&gpu, k))) {
-        const struct fp64_trial trial = {
-            .recorder = &r, .kernel = k, .threads = 2, .seed = test_seed()
-        };
+        const struct fp64_trial trial = { .recorder = &r,
+                                          .kernel = k,
+                                          .threads = 2,
+                                          .seed = test_seed(),
+                                          .shard = SHARD_ALL };
         struct kernel_result found;
         struct bitcut_gemm gemm;
         struct fault f;
