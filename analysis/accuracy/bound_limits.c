@@ -330,12 +330,13 @@ static void measure_line(struct side *s, const struct bound_problem *x, size_t l
    products at the exponents of their scales does so for zeros too: each counts as the
    smallest normal number of its part. */
 static struct retained retained_at(const struct side *s, const struct bound_problem *x,
-                                   bool of_b, size_t line, size_t p)
+                                   struct retained_block *block, bool of_b, size_t line,
+                                   size_t p)
 {
-    struct retained plain;
-    retained_of(&plain, &s->reader, s->at[line * s->across + p * s->along], p,
-                s->exponent[line]);
-    struct retained all = retained_aligned(&plain, &s->reader);
+    struct retained all;
+    retained_next(&all, block, &s->reader, s->at + line * s->across, s->along, x->x->k, p,
+                  s->exponent[line]);
+    retained_align(&all, &s->reader);
     const double factor = factor_at(x->x, of_b, line, p);
     if (aligns_by_scales(x))
         all.at[RETAINED_PART] = larger_double(all.at[RETAINED_PART], s->reader.least[0]);
@@ -346,9 +347,10 @@ static struct retained retained_at(const struct side *s, const struct bound_prob
 static void fill_line_of_a(struct factors *t, size_t i)
 {
     const size_t k = t->x->x->k, size = t->a.lines * k;
+    struct retained_block block = { .count = 0 };
     measure_line(&t->a, t->x, i);
     for (size_t p = 0; p < k; p++) {
-        const struct retained a = retained_at(&t->a, t->x, false, i, p);
+        const struct retained a = retained_at(&t->a, t->x, &block, false, i, p);
         for (int n = 0; n < t->fields; n++)
             t->of_a[(size_t)n * size + i * k + p] =
                 upward(ldexp(error_beside(t->x, &a, t->field[n]), -t->a.scaled[i]));
@@ -358,9 +360,10 @@ static void fill_line_of_a(struct factors *t, size_t i)
 static void fill_line_of_b(struct factors *t, size_t j)
 {
     const size_t k = t->x->x->k, size = t->b.lines * k;
+    struct retained_block block = { .count = 0 };
     measure_line(&t->b, t->x, j);
     for (size_t p = 0; p < k; p++) {
-        const struct retained b = retained_at(&t->b, t->x, true, j, p);
+        const struct retained b = retained_at(&t->b, t->x, &block, true, j, p);
         for (int n = 0; n < t->fields; n++)
             t->of_b[(size_t)n * size + p * t->b.lines + j] =
                 upward(ldexp(b.at[t->field[n]], -t->b.scaled[j]));

@@ -177,17 +177,16 @@ struct side {
     size_t lines, k, line_stride, stride;
 };
 
-static void add_element(struct norms *sum, const struct side *s, uint32_t x, size_t k,
-                        int exponent)
+/* Add an element, which is aligned then. */
+static void add_element(struct norms *sum, const struct side *s, struct retained *x,
+                        struct retained_event event)
 {
-    struct retained plain;
-    const struct retained_event event = retained_of(&plain, &s->reader, x, k, exponent);
-    const struct retained aligned = retained_aligned(&plain, &s->reader);
     for (int i = 0; i < RETAINED_FIELDS; i++) {
-        sum->one.at[i] += plain.at[i];
-        sum->two.at[i] += plain.at[i] * plain.at[i];
-        sum->aligned.at[i] += aligned.at[i] * aligned.at[i];
+        sum->one.at[i] += x->at[i];
+        sum->two.at[i] += x->at[i] * x->at[i];
     }
+    retained_align(x, &s->reader);
+    for (int i = 0; i < RETAINED_FIELDS; i++) sum->aligned.at[i] += x->at[i] * x->at[i];
     sum->underflow += event.small;
     sum->overflow += event.large;
 }
@@ -209,9 +208,12 @@ static struct norms line_norms_of(const struct side *s, size_t line)
     const uint32_t *const at = s->at + line * s->line_stride;
     const int exponent = retained_exponent(s->plan, &s->reader, at, s->k, s->stride);
     struct norms sum = { .underflow = 0 };
+    struct retained_block block = { .count = 0 };
     for (size_t p = 0; p < s->k; p++) {
-        const uint32_t x = at[p * s->stride];
-        if (isfinite(value_of_float(x))) add_element(&sum, s, x, p, exponent);
+        struct retained x;
+        const struct retained_event event =
+            retained_next(&x, &block, &s->reader, at, s->stride, s->k, p, exponent);
+        if (f32_is_finite(at[p * s->stride])) add_element(&sum, s, &x, event);
     }
     if (sum.one.at[RETAINED_WHOLE] == 0) return (struct norms){ .underflow = 0 };
     relate(&sum.one, sum.one.at[RETAINED_WHOLE], false);

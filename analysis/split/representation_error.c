@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/split/representation_error.h"
 
+#include "emu/parts.h"
 #include "emu/summation.h"
 #include "lib/base/size.h"
 #include "lib/number/bits.h"
@@ -47,19 +48,20 @@ int retained_exponent(const struct gemm_plan *p, const struct retained_reader *r
 
 /* --- one element ------------------------------------------------------------------ */
 
-struct retained_event retained_of(struct retained *to, const struct retained_reader *r,
-                                  uint32_t x, size_t k, int exponent)
+/* The element x, 2^exponent times it for equilibrated lines, with these parts. */
+static struct retained_event retained_from(struct retained *to,
+                                           const struct retained_reader *r, uint32_t x,
+                                           int exponent,
+                                           const double part[SPLIT_PARTS_MAX])
 {
     const struct bitcut_split *const s = r->split;
-    uint64_t part[SPLIT_PARTS_MAX];
     const double whole =
-        exponent ? ldexp(value_of_float(x), exponent) : value_of_float(x);
+        exponent ? double_scaled(value_of_float(x), exponent) : value_of_float(x);
     struct retained_event event = { false, false };
     double rest = whole;
-    split_apply_at(part, s, exponent ? equilibrate_scale(x, exponent) : x, k);
     *to = (struct retained){ .at = { [RETAINED_WHOLE] = fabs(whole) } };
     for (int w = 0; w < s->parts; w++) {
-        double value = r->unit[w] * format_to_double(s->part[w].format, part[w]);
+        double value = r->unit[w] * part[w];
         if (r->flush[w] && fabs(value) < r->least[w]) value = 0;
         event.large |= !isfinite(value);
         if (!s->part[w].copy) {
@@ -75,15 +77,58 @@ struct retained_event retained_of(struct retained *to, const struct retained_rea
     return event;
 }
 
-struct retained retained_aligned(const struct retained *x,
-                                 const struct retained_reader *r)
+/* The element that is split. */
+static uint32_t split_element(uint32_t x, int exponent)
 {
-    struct retained to = *x;
+    return exponent ? equilibrate_scale(x, exponent) : x;
+}
+
+struct retained_event retained_of(struct retained *to, const struct retained_reader *r,
+                                  uint32_t x, size_t k, int exponent)
+{
+    const struct bitcut_split *const s = r->split;
+    uint64_t encoding[SPLIT_PARTS_MAX];
+    double part[SPLIT_PARTS_MAX];
+    split_apply_at(encoding, s, split_element(x, exponent), k);
+    for (int w = 0; w < s->parts; w++)
+        part[w] = format_to_double(s->part[w].format, encoding[w]);
+    return retained_from(to, r, x, exponent, part);
+}
+
+/* Make the parts of elements from k on. */
+static void make_block(struct retained_block *b, const struct retained_reader *r,
+                       const uint32_t *at, size_t stride, size_t length, size_t k,
+                       int exponent)
+{
+    double *const part[SPLIT_PARTS_MAX] = { b->part[0], b->part[1], b->part[2] };
+    uint32_t x[RETAINED_BLOCK];
+    b->from = k;
+    b->count = smaller(RETAINED_BLOCK, length - k);
+    for (size_t i = 0; i < b->count; i++)
+        x[i] = split_element(at[(k + i) * stride], exponent);
+    b->known =
+        !split_is_stochastic(r->split) && parts_values(part, r->split, x, 1, b->count);
+}
+
+struct retained_event retained_next(struct retained *to, struct retained_block *b,
+                                    const struct retained_reader *r, const uint32_t *at,
+                                    size_t stride, size_t length, size_t k, int exponent)
+{
+    double part[SPLIT_PARTS_MAX];
+    if (k < b->from || k >= b->from + b->count)
+        make_block(b, r, at, stride, length, k, exponent);
+    const uint32_t x = at[k * stride];
+    if (!b->known) return retained_of(to, r, x, k, exponent);
+    for (int w = 0; w < r->split->parts; w++) part[w] = b->part[w][k - b->from];
+    return retained_from(to, r, x, exponent, part);
+}
+
+void retained_align(struct retained *x, const struct retained_reader *r)
+{
     for (int w = 0; w < r->split->parts; w++)
-        if (r->aligns[w] && to.at[RETAINED_PART + w] != 0)
-            to.at[RETAINED_PART + w] =
-                larger_double(to.at[RETAINED_PART + w], r->least[w]);
-    return to;
+        if (r->aligns[w] && x->at[RETAINED_PART + w] != 0)
+            x->at[RETAINED_PART + w] =
+                larger_double(x->at[RETAINED_PART + w], r->least[w]);
 }
 
 /* --- all elements ----------------------------------------------------------------- */

@@ -203,8 +203,11 @@ struct fast_kernels {
        elements, one after the other. */
     void (*integer_sums)(uint32_t sum[FAST_INTEGER_ROWS][FAST_INTEGER_COLUMNS],
                          const int16_t *a, const int16_t *b, size_t k);
-    /* FAST_PEAK independent multiplications of vectors of floats per round: the peak rate
-       of the processor, with which rates are compared.  x[FAST_PEAK] is 1. */
+    /* FAST_PEAK vector instructions per round, half of them multiplications of floats and
+       half additions of integers, as the kernels mix them: the peak rate of the
+       processor, with which rates are compared.  A processor whose multipliers are some
+       of its units does not reach this rate with multiplications alone.  x[FAST_PEAK]
+       is 1. */
     void (*peak)(float *x, size_t rounds);
 };
 
