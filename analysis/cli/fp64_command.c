@@ -13,7 +13,8 @@
 struct fp64_setup {
     const struct fp64_request *r;
     struct bitcut_gemm gemm;
-    int parts;
+    int parts;             /* of each element, at most */
+    struct fp64_choice by; /* how D is computed        */
     struct encoded_matrix a, b, c, d;
     const char *input_a, *input_b;
     bool drawn, is_batch;
@@ -199,7 +200,12 @@ static int search(struct fp64_setup *s, const struct context *x)
 
 static int make_operands(struct fp64_setup *s, const struct context *x)
 {
-    if (s->r->operands && s->r->fp64 && s->r->fp64->worst_inputs) return search(s, x);
+    if (s->r->operands && s->r->fp64 && s->r->fp64->worst_inputs) {
+        if (!s->gemm.scheme->bits) return search(s, x);
+        return complain("--worst-inputs",
+                        "requires a number of parts that does not depend "
+                        "on the inputs; give cublas-fixed");
+    }
     const struct setup_options *const o = s->r->setup;
     const struct operand_options *const of = s->r->operands;
     struct setup names = { .options = o };
@@ -313,12 +319,16 @@ static int make(struct fp64_setup *s, const struct context *x)
         files.format_of[MATRIX_D] = "f64";
         status = matrix_read(&s->d, "-d", s->r->d, &files);
     }
-    return status == EXIT_GOOD ? set_matrices(s) : status;
+    if (status == EXIT_GOOD) status = set_matrices(s);
+    struct fault f;
+    if (status == EXIT_GOOD && fp64_settle(&s->by, &s->gemm, x->threads, &f) != BITCUT_OK)
+        status = fail_about("--scheme", &f);
+    return status;
 }
 
 static struct fp64_answer answer_of(const struct fp64_setup *s, const struct context *x)
 {
-    struct fp64_answer a = fp64_answer_of(&s->gemm, s->parts);
+    struct fp64_answer a = fp64_answer_of(&s->gemm, &s->by);
     a.input_a = s->input_a;
     a.input_b = s->input_b;
     a.is_batch = s->is_batch;
@@ -340,7 +350,8 @@ static int compute(struct fp64_answer *a, struct fp64_setup *s, const struct con
     const struct gemm_options options = context_options(x);
     const double start = seconds_now();
     struct fault f;
-    if (fp64_gemm_run(&s->gemm, &options, &f) != BITCUT_OK) return fail_about("gemm", &f);
+    if (fp64_gemm_run(NULL, &s->gemm, &options, &f) != BITCUT_OK)
+        return fail_about("gemm", &f);
     a->seconds = seconds_now() - start;
     a->products_per_second = (double)a->products * (double)s->gemm.count * (double)a->m *
                              (double)a->n * (double)a->k / a->seconds;
