@@ -32,14 +32,16 @@ enum bitcut_status gemm_call(struct bitcut_gemm *ran, const struct bitcut_gemm *
 {
     struct bitcut_gemm g;
     struct gemm_plan plan;
+    struct fp64_choice by;
     struct fault f;
     enum bitcut_status status = gemm_check_place(ran, &f);
     if (status == BITCUT_OK) status = gemm_take_any(&g, gemm, &f);
     if (status == BITCUT_OK) status = check_public(&g, options->threads, &f);
     if (status == BITCUT_OK)
-        status = (g.scheme ? fp64_gemm_run : gemm_run)(&g, options, &f);
+        status =
+            g.scheme ? fp64_gemm_run(&by, &g, options, &f) : gemm_run(&g, options, &f);
     if (status != BITCUT_OK) return fault_write(why, status, &f);
-    if (g.scheme) fp64_plan(&g.parts, &g, NULL);
+    if (g.scheme) g.parts = by.parts;
     else if (gemm_plan_on_any(&plan, &g, NULL) == BITCUT_OK) gemm_settle(&g, &plan);
     gemm_give(ran, &g);
     return status;

@@ -851,13 +851,15 @@ struct bitcut_gemm {
 /* FP64.  With a `scheme`, the GEMM is an FP64 GEMM on matrix units for short numbers:
    elements of A and B are cut into `parts` parts, products of parts are computed by
    `unit`, and everything else is FP64, rounded to nearest even.
-   - D = alpha A B + beta C, where alpha and beta are alpha_f64 and beta_f64: t = alpha v is
-     rounded, then D = beta c + t, once.  If beta is +-0, D = t and C is not read.
+   - D = alpha A B + beta C, where alpha and beta are alpha_f64 and beta_f64: t = alpha v
+   is rounded, then D = beta c + t, once.  If beta is +-0, D = t and C is not read.
    - A, B and C have formats whose values f64 can represent; D has the format f64.
-   - The parts have one format, which the operands of `unit` represent.  A unit of integers
-     whose sums are taken modulo 2^32 gives exact sums of products.  Other units round as
-     they do.  k is limited so that exact sums fit the accumulators; the format of the
-     scheme "fp64" is f64, and its unit an FP64 unit.
+   - The parts have one format, which the operands of `unit` represent.  A unit of
+   integers whose sums are taken modulo 2^32 gives exact sums of products.  Other units
+   round as they do.  k is limited so that exact sums fit the accumulators; the format of
+   the scheme "fp64" is f64, and its unit an FP64 unit.
+   - The scheme "cublas-dynamic" has at most `parts` parts: as many as A and B require.
+   The GEMM that ran has their number; of a batch, the largest.
    - `recipe` is NULL.  Every member that only FP32 GEMMs have is left open: splits,
      roundings, order, promotion, epilogue, bias, factors, start, zero points, groups,
      sparsity, alpha and beta.

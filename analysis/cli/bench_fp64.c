@@ -136,14 +136,15 @@ static enum bitcut_status check(double *error, struct bench64 *t,
             t->got[i * t->lines + j] = t->d[t->row[i] * t->n + t->column[j]];
     enum bitcut_status status = BITCUT_OK;
     if (e->kernel) {
-        status = fp64_gemm_run(&g, &options, f);
+        status = fp64_gemm_run(NULL, &g, &options, f);
         if (status == BITCUT_OK &&
             memcmp(t->got, t->want, t->lines * t->lines * sizeof *t->got))
             return fault_set(f, BITCUT_UNSUPPORTED,
                              "the result differs from the emulator's");
     }
     g.d = view(t->got);
-    struct fp64_answer answer = fp64_answer_of(&g, g.parts);
+    const struct fp64_choice by = { .parts = g.parts, .slices = 1, .bits = -1 };
+    struct fp64_answer answer = fp64_answer_of(&g, &by);
     if (status == BITCUT_OK)
         status = fp64_answer_judge(&answer, &g, exact, &options, f);
     *error = answer.value[METRIC_BACKWARD_MAX];

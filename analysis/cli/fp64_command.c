@@ -20,7 +20,8 @@ static int compute(struct fp64_answer *a, struct fp64_setup *s, const struct con
     const struct gemm_options options = fp64_setup_options(s, x);
     const double start = seconds_now();
     struct fault f;
-    if (fp64_gemm_run(&s->gemm, &options, &f) != BITCUT_OK) return fail_about("gemm", &f);
+    if (fp64_gemm_run(NULL, &s->gemm, &options, &f) != BITCUT_OK)
+        return fail_about("gemm", &f);
     a->seconds = seconds_now() - start;
     a->products_per_second = (double)a->products * (double)s->gemm.count * (double)a->m *
                              (double)a->n * (double)a->k / a->seconds;

@@ -252,7 +252,12 @@ static int search(struct fp64_setup *s, const struct context *x)
 
 static int make_operands(struct fp64_setup *s, const struct context *x)
 {
-    if (s->r->operands && s->r->fp64 && s->r->fp64->worst_inputs) return search(s, x);
+    if (s->r->operands && s->r->fp64 && s->r->fp64->worst_inputs) {
+        if (!s->gemm.scheme->bits) return search(s, x);
+        return complain("--worst-inputs",
+                        "requires a number of parts that does not depend on the inputs; "
+                        "give cublas-fixed");
+    }
     const struct setup_options *const o = s->r->setup;
     const struct operand_options *const of = s->r->operands;
     struct setup names = { .options = o };
@@ -376,7 +381,7 @@ int fp64_setup_make(struct fp64_setup *s, const struct context *x)
 
 struct fp64_answer fp64_setup_answer(const struct fp64_setup *s, const struct context *x)
 {
-    struct fp64_answer a = fp64_answer_of(&s->gemm, s->parts);
+    struct fp64_answer a = fp64_answer_of(&s->gemm, &s->by);
     a.input_a = s->input_a;
     a.input_b = s->input_b;
     a.is_batch = s->is_batch;

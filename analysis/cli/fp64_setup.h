@@ -54,7 +54,8 @@ struct fp64_request {
 struct fp64_setup {
     const struct fp64_request *r;
     struct bitcut_gemm gemm;
-    int parts;
+    int parts;             /* of each element, at most */
+    struct fp64_choice by; /* how D is computed        */
     struct encoded_matrix a, b, c, d;
     const char *input_a, *input_b;
     bool drawn, is_batch;

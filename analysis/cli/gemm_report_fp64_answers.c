@@ -60,8 +60,7 @@ static const struct reference *exact(void)
 /* The errors of what a scheme gives instead of D. */
 static enum bitcut_status judge_scheme(struct fp64_answer *to,
                                        const struct fp64_answers *a,
-                                       const struct bitcut_gemm *like, int parts,
-                                       struct fault *f)
+                                       const struct bitcut_gemm *like, struct fault *f)
 {
     const struct gemm_options options = context_options(a->context);
     struct bitcut_gemm g = *like;
@@ -69,8 +68,9 @@ static enum bitcut_status judge_scheme(struct fp64_answer *to,
     enum bitcut_status status = encoded_init(&d, g.m, g.n, &formats[FORMAT_F64], f);
     if (status != BITCUT_OK) return status;
     g.d = encoded_view(&d);
-    status = fp64_gemm_run(&g, &options, f);
-    *to = fp64_answer_of(&g, parts);
+    struct fp64_choice by;
+    status = fp64_gemm_run(&by, &g, &options, f);
+    if (status == BITCUT_OK) *to = fp64_answer_of(&g, &by);
     if (status == BITCUT_OK) status = fp64_answer_judge(to, &g, exact(), &options, f);
     encoded_clear(&d);
     return status;
@@ -84,7 +84,7 @@ static enum bitcut_status judge_plain(struct fp64_answers *a, struct fault *f)
     g.unit = fp64_unit_find(g.scheme, "fma/f64");
     g.parts = BITCUT_UNSET;
     g.order.slices = 0;
-    return judge_scheme(&a->plain, a, &g, 1, f);
+    return judge_scheme(&a->plain, a, &g, f);
 }
 
 enum bitcut_status fp64_ask_errors(struct fp64_answers *a, struct fault *f)
@@ -111,7 +111,7 @@ enum bitcut_status fp64_ask_bits(struct fp64_answers *a, struct fault *f)
     a->bits = fp64_setup_answer(&a->s, a->context);
     a->bits.seeded = false;
     a->bits.difference = found;
-    if (found.differ) status = judge_scheme(&a->model, a, &a->s.gemm, a->s.parts, f);
+    if (found.differ) status = judge_scheme(&a->model, a, &a->s.gemm, f);
     a->has_model = found.differ && status == BITCUT_OK;
     a->has_bits = status == BITCUT_OK;
     return status;

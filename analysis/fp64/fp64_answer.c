@@ -19,13 +19,14 @@ int fp64_products(const struct bitcut_scheme *s, int parts)
     return parts + (s->run == fp64_run_residues);
 }
 
-struct fp64_answer fp64_answer_of(const struct bitcut_gemm *g, int parts)
+struct fp64_answer fp64_answer_of(const struct bitcut_gemm *g,
+                                  const struct fp64_choice *by)
 {
     return (struct fp64_answer){ .scheme = g->scheme,
                                  .unit = g->unit,
-                                 .parts = parts,
-                                 .slices = g->order.slices > 1 ? g->order.slices : 1,
-                                 .products = fp64_products(g->scheme, parts),
+                                 .by = *by,
+                                 .products =
+                                     by->in_f64 ? 1 : fp64_products(g->scheme, by->parts),
                                  .m = g->m,
                                  .n = g->n,
                                  .k = g->k,
@@ -71,13 +72,17 @@ static enum bitcut_status judge_one(struct fp64_answer *to, struct fp64_outputs 
                                     const struct gemm_options *options, struct fault *f)
 {
     const struct view d = view_of(&g->d, 0, g->m, g->n, false);
+    const struct fp64_choice of_all = to->by;
     struct fp64_comparison c;
-    enum bitcut_status status = fp64_comparison_init(&c, g, reference, options, f);
+    enum bitcut_status status = fp64_settle(&to->by, g, options->threads, f);
+    if (status != BITCUT_OK) return status;
+    status = fp64_comparison_init(&c, g, reference, options, f);
     for (size_t i = 0; i < g->m && status == BITCUT_OK; i++)
         for (size_t j = 0; j < g->n; j++) c.d[i * g->n + j] = view_f64(&d, i, j);
     if (status == BITCUT_OK) status = fp64_comparison_measure(to, &c, options, f);
     if (status == BITCUT_OK && outputs) take_outputs(outputs, &c);
     fp64_comparison_clear(&c);
+    to->by = of_all;
     return status;
 }
 
@@ -146,6 +151,16 @@ static void describe_device(char *text, size_t size, const void *answer)
 
 static bool is_batch(const void *a) { return ((const struct fp64_answer *)a)->is_batch; }
 
+static bool has_bits(const void *a)
+{
+    return ((const struct fp64_answer *)a)->by.bits >= 0;
+}
+
+static bool may_fall_back(const void *a)
+{
+    return ((const struct fp64_answer *)a)->scheme->finite;
+}
+
 static bool differs(const void *a)
 {
     return ((const struct fp64_answer *)a)->difference.differ;
@@ -180,8 +195,10 @@ static double expected(const void *a)
 #define GEMM_FIELDS                                                                      \
     OF(scheme, "scheme", "", "the scheme (bitcut list schemes)"),                        \
     OF(unit, "unit", "", "the unit that multiplies parts"),                              \
-    OF(parts, "parts", "", "parts of each element of A and B: slices, or moduli"),       \
-    OF(slices, "split_k", "", "slices of k, each with scales of its own"),              \
+    OF(by.parts, "parts", "", "parts of each element of A and B: slices, or moduli; of a batch, the most"), \
+    OF_IF(by.bits, "required_bits", "", "bits that the exponents of A and B require, of schemes that choose the number of parts", has_bits), \
+    OF_IF(by.some_f64, "in_fp64", "", "whether FP64 multiply-adds compute D instead, or a D of a batch", may_fall_back), \
+    OF(by.slices, "split_k", "", "slices of k, each with scales of its own"),            \
     OF(products, "part_products", "", "products of parts for each product of A B"),      \
     OF(m, "m", "", "rows of A and D"),                                                   \
     OF(n, "n", "", "columns of B and D"),                                                \
@@ -242,14 +259,36 @@ static void describe_scheme(char *text, size_t size, const void *answer)
     text_add(text, size, " (evidence of the unit: %s)", unit_evidence(a->unit));
 }
 
+/* Why D is computed in FP64. */
+static void describe_fallback(char *text, size_t size, const struct fp64_answer *a)
+{
+    if (a->by.bits < 0)
+        text_add(text, size, "none: an element of A or B is infinite or NaN");
+    else
+        text_add(text, size,
+                 "none: the exponents of A and B require %d bits, %d slices have %d",
+                 a->by.bits, a->by.parts, 8 * a->by.parts - 1);
+    text_add(text, size,
+             "; FP64 multiply-adds, k ascending (cuBLAS has its own order of k)");
+}
+
 static void describe_parts(char *text, size_t size, const void *answer)
 {
     const struct fp64_answer *const a = answer;
+    const struct fp64_choice *const by = &a->by;
     if (a->scheme->part == &formats[FORMAT_F64]) return;
+    if (by->in_f64) {
+        describe_fallback(text, size, a);
+        return;
+    }
     text_add(text, size, "each element of A and B is %d %s in %s; %d products of parts",
-             a->parts, a->scheme->cut ? "slices" : "residues", a->scheme->part->name,
+             by->parts, a->scheme->cut ? "slices" : "residues", a->scheme->part->name,
              a->products);
-    if (a->slices > 1) text_add(text, size, "; k is cut into %d slices", a->slices);
+    if (by->bits >= 0 && !by->some_f64)
+        text_add(text, size, "; the exponents of A and B require %d bits", by->bits);
+    if (by->slices > 1) text_add(text, size, "; k is cut into %zu slices", by->slices);
+    if (by->some_f64)
+        text_add(text, size, "; some GEMMs of the batch are computed by multiply-adds");
 }
 
 static void describe_operand(char *text, size_t size, const char *name, size_t rows,

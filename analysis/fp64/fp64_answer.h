@@ -13,7 +13,7 @@ enum { FP64_EXPLANATION_MAX = 200 };
 struct fp64_answer {
     const struct bitcut_scheme *scheme;
     const struct bitcut_unit *unit;
-    int parts, slices; /* slices: of k */
+    struct fp64_choice by; /* how D is computed */
     int products; /* products of parts that the unit computes for each product of A B */
     size_t m, n, k, count;
     bool is_batch; /* whether there are `count` GEMMs */
@@ -46,8 +46,9 @@ struct fp64_answer {
    product of the accurate mode. */
 int fp64_products(const struct bitcut_scheme *s, int parts);
 
-/* The answer about a GEMM with a scheme, whose parts are those of fp64_plan(). */
-struct fp64_answer fp64_answer_of(const struct bitcut_gemm *g, int parts);
+/* The answer about a GEMM with a scheme, which is computed so. */
+struct fp64_answer fp64_answer_of(const struct bitcut_gemm *g,
+                                  const struct fp64_choice *by);
 
 /* Compare D of g, or of the batch, with the exact result.  Returns BITCUT_NO_MEMORY, or
    BITCUT_UNSUPPORTED if asked to stop. */

@@ -50,7 +50,7 @@ static enum bitcut_status measure_plain(struct fp64_comparison *c,
     plain.parts = BITCUT_UNSET;
     plain.order.slices = 0;
     plain.d = (struct bitcut_matrix){ .to = c->plain, .format = &formats[FORMAT_F64] };
-    const enum bitcut_status status = fp64_gemm_run(&plain, options, f);
+    const enum bitcut_status status = fp64_gemm_run(NULL, &plain, options, f);
     if (status != BITCUT_OK) return status;
     c->judge.comparison.d64 = c->plain;
     metrics_find(values, &c->judge.comparison, 1u << METRIC_BACKWARD_MAX,
@@ -95,9 +95,10 @@ struct fp64_job fp64_comparison_job(const struct fp64_comparison *c,
                                     const struct gemm_options *options)
 {
     const struct comparison *const x = &c->judge.comparison;
-    return (struct fp64_job){ .scheme = of->scheme,
+    return (struct fp64_job){ .scheme = of->by.in_f64 ? bitcut_scheme_find("fp64")
+                                                      : of->scheme,
                               .unit = of->unit,
-                              .parts = of->parts,
+                              .parts = of->by.parts,
                               .m = x->m,
                               .n = x->n,
                               .k = x->k,
@@ -133,7 +134,7 @@ enum bitcut_status fp64_comparison_measure(struct fp64_answer *to,
     const struct comparison *const x = &c->judge.comparison;
     const struct fp64_job job = fp64_comparison_job(c, to, options);
     enum bitcut_status status = BITCUT_OK;
-    if (to->slices > 1) /* each slice of k has other scales */
+    if (to->by.slices > 1) /* each slice of k has other scales */
         for (size_t i = 0; i < x->m * x->n; i++) c->limit[i] = INFINITY;
     else status = scheme_bound(c->limit, &job, x->magnitude, f);
     if (status != BITCUT_OK) return status;

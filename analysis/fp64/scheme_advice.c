@@ -303,7 +303,8 @@ static enum bitcut_status check(struct scheme_trial *t, struct work *w, struct f
     return status;
 }
 
-/* A scheme whose sums do not fit for this k is not tried. */
+/* A scheme whose sums do not fit for this k is not tried, nor one that chooses the number
+   of parts. */
 static enum bitcut_status try(struct work *w, const struct bitcut_scheme *scheme,
                               const char *target, struct fault *f)
 {
@@ -312,7 +313,7 @@ static enum bitcut_status try(struct work *w, const struct bitcut_scheme *scheme
                                 .unit = fp64_unit_find(scheme, target),
                                 .target = target,
                                 .checked = NAN };
-    if (!t->unit || scheme->part == &formats[FORMAT_F64] ||
+    if (!t->unit || scheme->part == &formats[FORMAT_F64] || scheme->bits ||
         w->to->trials == SCHEME_TRIALS_MAX - 1)
         return BITCUT_OK;
     enum bitcut_status status = bisect(t, w, f);

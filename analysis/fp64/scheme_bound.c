@@ -35,7 +35,7 @@ static double sum_of(const double *x, size_t k)
 static double rest_of(const struct cut *cut, bool is_last)
 {
     if (cut == &cut_truncated) return 1;
-    if (cut == &cut_carried) return is_last ? 1 : 0x81p-8;
+    if (cut == &cut_carried || cut == &cut_carried_once) return is_last ? 1 : 0x81p-8;
     return 0.5;
 }
 

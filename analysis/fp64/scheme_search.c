@@ -72,7 +72,7 @@ static enum bitcut_status count_equal(size_t *equal, const struct sample *s,
     own.b = (struct bitcut_matrix){ .at = s->b, .format = f64, .layout = g->b.layout };
     own.c = (struct bitcut_matrix){ .at = s->c, .format = f64 };
     own.d = (struct bitcut_matrix){ .to = s->own, .format = f64 };
-    const enum bitcut_status status = fp64_gemm_run(&own, options, f);
+    const enum bitcut_status status = fp64_gemm_run(NULL, &own, options, f);
     *equal = 0;
     for (size_t i = 0; i < s->rows * s->cols && status == BITCUT_OK; i++)
         *equal += bits_of_double(s->own[i]) == bits_of_double(s->d[i]);
@@ -107,10 +107,65 @@ static void keep_better(struct scheme_match *best, const struct scheme_match *on
     best->same = others;
 }
 
+/* A scheme with a number of parts on a sample. */
+struct trial {
+    const struct sample *sample;
+    const struct bitcut_gemm *whole; /* whose D is looked for */
+    const struct gemm_options *options;
+};
+
+/* Compare D with it for one number of slices of k. */
+static void compare(struct scheme_match *best, const struct trial *t,
+                    const struct bitcut_scheme *s, int parts, int slices, struct fault *f)
+{
+    const size_t compared = t->sample->rows * t->sample->cols;
+    struct scheme_match one = { s, unit_for(s), parts, slices, 0, compared, 0, 0 };
+    struct bitcut_scheme of_parts = *s;
+    struct bitcut_gemm own = *t->whole;
+    of_parts.bits = NULL; /* the sample may need fewer than all lines */
+    own.scheme = &of_parts, own.unit = one.unit, own.parts = parts;
+    own.order.slices = slices;
+    if (fp64_plan(&(int){ 0 }, &own, NULL) == BITCUT_OK &&
+        count_equal(&one.equal, t->sample, &own, t->options, f) == BITCUT_OK)
+        keep_better(best, &one);
+}
+
+/* Compare D with it, with the slices of k of its rule, or several numbers of slices. */
+static void compare_slices(struct scheme_match *best, const struct trial *t,
+                           const struct bitcut_scheme *s, int parts, struct fault *f)
+{
+    enum { CUT_MIN = 1000 };
+    static const int slices[] = { 1, 2, 4, 8, 12, 16, 24, 32, 0 };
+    const struct bitcut_gemm *const g = t->whole;
+    const int own = s->slices ? (int)s->slices(g->m, g->n, g->k) : 1;
+    compare(best, t, s, parts, own, f);
+    if (!s->slices || g->k < CUT_MIN) return;
+    for (const int *i = slices; *i; i++)
+        if (*i != own) compare(best, t, s, parts, *i, f);
+}
+
+/* The numbers of parts of a scheme for D: all, or the number that it chooses; most = 0 if
+   it is computed in FP64. */
+struct parts_range {
+    int least, most;
+};
+
+static struct parts_range parts_of(const struct bitcut_scheme *s,
+                                   const struct bitcut_gemm *g, int threads)
+{
+    struct bitcut_gemm own = *g;
+    struct fp64_choice by;
+    if (!s->bits) return (struct parts_range){ s->least, s->most };
+    own.scheme = s, own.unit = unit_for(s), own.parts = BITCUT_UNSET;
+    own.order.slices = 0;
+    if (fp64_settle(&by, &own, threads, NULL) != BITCUT_OK || by.in_f64)
+        return (struct parts_range){ 1, 0 };
+    return (struct parts_range){ by.parts, by.parts };
+}
+
 enum bitcut_status scheme_search(struct scheme_match *to, const struct bitcut_gemm *g,
                                  const struct gemm_options *options, struct fault *f)
 {
-    static const int slices[] = { 1, 2, 4, 8, 12, 16, 24, 32, 0 };
     const double products = (double)g->m * (double)g->n * (double)g->k;
     struct scheme_match best = { .compared = 1 };
     struct sample lines = { .a = NULL }, whole = { .a = NULL };
@@ -122,28 +177,19 @@ enum bitcut_status scheme_search(struct scheme_match *to, const struct bitcut_ge
         status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the search");
     for (const struct bitcut_scheme *s = schemes; s->name; s++)
         all += (size_t)(s->most - s->least + 1);
-    for (const struct bitcut_scheme *s = schemes; s->name; s++)
-        for (int parts = s->least; parts <= s->most && status == BITCUT_OK; parts++) {
+    for (const struct bitcut_scheme *s = schemes; s->name; s++) {
+        const struct parts_range range = parts_of(s, g, options->threads);
+        for (int parts = range.least; parts <= range.most && status == BITCUT_OK;
+             parts++) {
             const bool depends = s->run == fp64_run_residues;
-            const struct sample *const x = depends ? &whole : &lines;
-            struct bitcut_gemm own = *g;
+            const struct trial t = { depends ? &whole : &lines, g, &quiet };
             progress_report(options->progress, done++, all);
             if (progress_stopped(options->progress))
                 status = fault_set(f, BITCUT_UNSUPPORTED, "stopped");
             if (depends && products * parts > 0x1p28) continue;
-            for (const int *k = slices; *k && status == BITCUT_OK; k++) {
-                const size_t compared = x->rows * x->cols;
-                struct scheme_match one = {
-                    s, unit_for(s), parts, *k, 0, compared, 0, 0
-                };
-                if (*k > 1 && (!s->whole_k || g->k < s->whole_k)) break;
-                own.scheme = s, own.unit = one.unit, own.parts = parts;
-                own.order.slices = *k;
-                if (fp64_plan(&(int){ 0 }, &own, NULL) == BITCUT_OK &&
-                    count_equal(&one.equal, x, &own, &quiet, f) == BITCUT_OK)
-                    keep_better(&best, &one);
-            }
+            if (status == BITCUT_OK) compare_slices(&best, &t, s, parts, f);
         }
+    }
     sample_clear(&lines);
     sample_clear(&whole);
     if (status == BITCUT_OK) *to = best;

@@ -180,7 +180,7 @@ static json_t *row_of(const struct trial *t, const struct fp64_answer *a)
                      "s:o, s:o, s:o, s:n}",
                      "input", inputs64[t->at.input], "scheme", a->scheme->name, "unit",
                      a->unit->name, "k", (json_int_t)a->k, "round", t->at.round, "parts",
-                     a->parts, "products", a->products, "digit_bits", "additions",
+                     a->by.parts, "products", a->products, "digit_bits", "additions",
                      "exact", "error", json_number(a->value[METRIC_BACKWARD_MAX]),
                      "error_per_k",
                      json_number(a->value[METRIC_BACKWARD_MAX] / (double)a->k), "dgemm",
@@ -194,10 +194,11 @@ static enum bitcut_status run_one(json_t **row, struct trial *t, bool budget,
                                   struct fault *f)
 {
     enum { BUDGET_K_MAX = 1 << 12 };
-    struct fp64_answer a = fp64_answer_of(&t->gemm, t->gemm.parts);
-    enum bitcut_status status = fp64_gemm_run(&t->gemm, &t->options, f);
-    if (status == BITCUT_OK)
-        status = fp64_comparison_measure(&a, &t->comparison, &t->options, f);
+    struct fp64_choice by;
+    enum bitcut_status status = fp64_gemm_run(&by, &t->gemm, &t->options, f);
+    if (status != BITCUT_OK) return status;
+    struct fp64_answer a = fp64_answer_of(&t->gemm, &by);
+    status = fp64_comparison_measure(&a, &t->comparison, &t->options, f);
     if (status != BITCUT_OK) return status;
     const struct fp64_job job = fp64_comparison_job(&t->comparison, &a, &t->options);
     *row = row_of(t, &a);

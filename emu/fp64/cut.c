@@ -253,6 +253,23 @@ static double add_carried(const struct weighing *w)
     return fp64_fma(w->alpha, product, w->sum);
 }
 
+static double add_unscaled(const struct weighing *w)
+{
+    return fp64_fma(w->product, w->weight, w->sum);
+}
+
+static double end_scaled(double sum, double a, double b)
+{
+    return ldexp(sum, ilogb(a) + ilogb(b));
+}
+
+const struct cut cut_carried_once = { .name = "two's complement, scaled once",
+                                      .widths = byte_widths,
+                                      .line = cut_line_carried,
+                                      .weight = weight_carried,
+                                      .add = add_unscaled,
+                                      .end = end_scaled };
+
 const struct cut cut_carried = { .name = "two's complement",
                                  .widths = byte_widths,
                                  .line = cut_line_carried,

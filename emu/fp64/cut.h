@@ -66,11 +66,15 @@ extern const struct cut cut_nearest_each;
    their digits of NaN are 0; a line with an element from 2^970 on has wrong digits. */
 extern const struct cut cut_nearest;
 
-/* cuBLASDx and cuBLAS: the integer part of the element times 2^(shift + 8 (slices - 1)),
+/* cuBLASDx: the integer part of the element times 2^(shift + 8 (slices - 1)),
    as a number of two's complement: digits of 8 bits from -128 to 127.  The shift brings
    the largest element of the line below 127/128 of 2^7.  Elements that are NaN or
    infinite have digits of 0. */
 extern const struct cut cut_carried;
+
+/* cuBLAS: the same digits.  The scales of the row and of the column multiply the complete
+   sum, which is rounded once if it becomes subnormal. */
+extern const struct cut cut_carried_once;
 
 /* The smallest e with k <= 2^e. */
 int ceil_log2(size_t k);

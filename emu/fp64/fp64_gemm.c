@@ -78,11 +78,7 @@ enum bitcut_status fp64_plan(int *parts, const struct bitcut_gemm *g, struct fau
     if (s->backward && g->order.slices > 1)
         return fault_option(f, "split-k", "scheme %s does not cut k into slices",
                             s->name);
-    if (g->order.slices || s->whole_k == 0 || g->k < s->whole_k) return BITCUT_OK;
-    return fault_option(f, "split-k",
-                        "%s cuts k = %zu into a number of slices that depends on the "
-                        "sizes and is not known in general; give it, 1 for none",
-                        s->name, g->k);
+    return BITCUT_OK;
 }
 
 const struct bitcut_unit *fp64_unit_find(const struct bitcut_scheme *scheme,
@@ -149,22 +145,145 @@ double fp64_update_fused(double alpha, double v, double beta, double c)
     return fp64_fma(alpha, v, fp64_product(beta, c));
 }
 
-/* Write D, for the A B of the job, unless the job has D. */
-static void finish(const struct bitcut_gemm *g, const struct fp64_job *job)
+/* The rows of A and the columns of B for some k; b is NULL if there is not enough memory
+   for both. */
+struct operands {
+    double *a, *b;
+};
+
+static struct operands operands_of(const struct bitcut_gemm *g, struct k_range k,
+                                   int threads)
 {
-    const struct view d = view_of(&g->d, 0, g->m, g->n, false);
+    double *const a = gather(&g->a, g->m, g->k, false, k, threads);
+    return (struct operands){ a, a ? gather(&g->b, g->k, g->n, true, k, threads) : NULL };
+}
+
+static void operands_clear(struct operands *x)
+{
+    free(x->a);
+    free(x->b);
+}
+
+/* --- how it is computed ----------------------------------------------------------- */
+
+static bool all_finite(const struct operands *x, const struct bitcut_gemm *g)
+{
+    return fp64_all_finite(x->a, g->m * g->k) && fp64_all_finite(x->b, g->n * g->k);
+}
+
+/* What the data of one GEMM change of the choice that its sizes make. */
+static enum bitcut_status settle_by_data(struct fp64_choice *to,
+                                         const struct bitcut_gemm *g, int threads,
+                                         struct fault *f)
+{
+    const struct bitcut_scheme *const s = g->scheme;
+    struct operands x = operands_of(g, (struct k_range){ 0, g->k }, threads);
+    bool made = x.b;
+    if (made) to->in_f64 = !all_finite(&x, g);
+    if (made && !to->in_f64 && s->bits) {
+        made = s->bits(&to->bits, x.a, g->m, x.b, g->n, g->k, threads);
+        to->in_f64 = to->bits > 8 * to->parts - 1;
+        if (!to->in_f64) to->parts = to->bits / 8 + 1;
+    }
+    if (to->in_f64) to->slices = 1;
+    operands_clear(&x);
+    return made ? BITCUT_OK
+                : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the operands");
+}
+
+/* The k of the shortest slice of k, in whole tiles. */
+static size_t shortest_of(size_t k, size_t slices)
+{
+    return larger(divide_up(k, FP64_TILE_K) / larger(slices, 1), 1) * FP64_TILE_K;
+}
+
+/* Refuse sizes for which it is not known whether an incomplete tile of k counts as one.
+ */
+static enum bitcut_status check_window(const struct fp64_choice *by,
+                                       const struct bitcut_gemm *g, struct fault *f)
+{
+    const size_t window = g->scheme->window, whole = shortest_of(g->k, by->slices),
+                 length = larger(g->k / by->slices, 1);
+    if (by->in_f64 || length >= whole || window / length == window / whole ||
+        window / whole >= (size_t)by->parts)
+        return BITCUT_OK;
+    return fault_option(
+        f, "split-k",
+        "the order in which %s adds products of slices of %zu k, not %zu, is "
+        "not known for %d parts; --split-k %zu takes that of %zu",
+        g->scheme->name, length, whole, by->parts, by->slices, whole);
+}
+
+static enum bitcut_status settle_one(struct fp64_choice *to, const struct bitcut_gemm *g,
+                                     int threads, struct fault *f)
+{
+    const struct bitcut_scheme *const s = g->scheme;
+    *to = (struct fp64_choice){ .slices = 1, .bits = -1 };
+    enum bitcut_status status = fp64_plan(&to->parts, g, f);
+    if (status != BITCUT_OK) return status;
+    if (g->order.slices) to->slices = (size_t)g->order.slices;
+    else if (s->slices) to->slices = s->slices(g->m, g->n, g->k);
+    if (s->finite) status = settle_by_data(to, g, threads, f);
+    return status == BITCUT_OK && s->slices && !g->order.slices ? check_window(to, g, f)
+                                                                : status;
+}
+
+/* Add the choice of the next GEMM of a batch to that of all before it. */
+static void add_choice(struct fp64_choice *all, const struct fp64_choice *one, bool first)
+{
+    if (first) {
+        *all = *one;
+        all->some_f64 = one->in_f64;
+        return;
+    }
+    if (all->in_f64 == one->in_f64) all->parts = larger_int(all->parts, one->parts);
+    else if (all->in_f64) all->parts = one->parts;
+    all->slices = larger(all->slices, one->slices);
+    all->bits = larger_int(all->bits, one->bits);
+    all->some_f64 |= one->in_f64;
+    all->in_f64 &= one->in_f64;
+}
+
+static struct fp64_choice choice_of_none(int parts)
+{
+    return (struct fp64_choice){ .parts = parts, .slices = 1, .bits = -1 };
+}
+
+enum bitcut_status fp64_settle(struct fp64_choice *to, const struct bitcut_gemm *g,
+                               int threads, struct fault *f)
+{
+    int parts;
+    enum bitcut_status status = fp64_plan(&parts, g, f);
+    *to = choice_of_none(parts);
+    for (size_t i = 0; i < g->count && status == BITCUT_OK; i++) {
+        const struct bitcut_gemm each = gemm_nth(g, i);
+        struct fp64_choice one;
+        status = settle_one(&one, &each, threads, f);
+        if (status == BITCUT_OK) add_choice(to, &one, !i);
+    }
+    return status;
+}
+
+/* --- running ---------------------------------------------------------------------- */
+
+/* D of the sums v of a slice of k: those of the first slice are added to beta C, others
+   to D. */
+static void update(double *d, const double *v, const struct fp64_job *job, bool first)
+{
     struct hostfp saved;
     hostfp_enter(&saved);
-    for (size_t i = 0; i < job->m; i++)
-        for (size_t j = 0; j < job->n; j++) {
-            const size_t at = i * job->n + j;
-            const double v = job->d[at], c = job->c ? job->c[at] : 0;
-            view_set_f64(&d, i, j,
-                         job->scheme->backward
-                             ? v
-                             : job->scheme->update(job->alpha, v, job->beta, c));
-        }
+    for (size_t at = 0; at < job->m * job->n; at++) {
+        const double c = !first ? d[at] : job->c ? job->c[at] : 0;
+        d[at] = job->scheme->update(job->alpha, v[at], first ? job->beta : 1, c);
+    }
     hostfp_leave(&saved);
+}
+
+static void write(const struct bitcut_gemm *g, const double *values)
+{
+    const struct view d = view_of(&g->d, 0, g->m, g->n, false);
+    for (size_t i = 0; i < g->m; i++)
+        for (size_t j = 0; j < g->n; j++) view_set_f64(&d, i, j, values[i * g->n + j]);
 }
 
 /* By the device of the options if it takes the job; else by the scheme. */
@@ -179,77 +298,70 @@ static enum bitcut_status run_job(const struct fp64_job *job, struct fault *f)
 
 /* A B of a slice of k, in job->d. */
 static enum bitcut_status run_slice(struct fp64_job *job, const struct bitcut_gemm *g,
-                                    struct k_range k, struct fault *f)
+                                    const struct fp64_choice *by, struct k_range k,
+                                    struct fault *f)
 {
-    const int threads = job->options->threads;
-    double *const a = gather(&g->a, g->m, g->k, false, k, threads), *const b = gather(
-                                                                        &g->b, g->k, g->n,
-                                                                        true, k, threads);
+    struct operands x = operands_of(g, k, job->options->threads);
     enum bitcut_status status = BITCUT_NO_MEMORY;
-    job->a = a, job->b = b, job->k = k.count;
-    if (a && b) status = run_job(job, f);
+    job->a = x.a, job->b = x.b, job->k = k.count;
+    if (x.b) status = by->in_f64 ? fp64_run_chain(job, f) : run_job(job, f);
     else fault_set(f, status, "not enough memory for the operands");
-    free(a);
-    free(b);
+    operands_clear(&x);
     return status;
 }
 
-/* The FP64 sum of all slices in job->d; `one` has room for a slice's. */
-static enum bitcut_status run_slices(struct fp64_job *job, double *one,
-                                     const struct bitcut_gemm *g, struct fault *f)
+/* D in d, slice by slice; job->d has room for the sums of a slice. */
+static enum bitcut_status run_slices(double *d, struct fp64_job *job,
+                                     const struct bitcut_gemm *g,
+                                     const struct fp64_choice *by, struct fault *f)
 {
-    const size_t slices = g->order.slices > 1 ? (size_t)g->order.slices : 1,
-                 count = g->m * g->n;
-    double *const sum = job->d;
-    enum bitcut_status status = run_slice(job, g, k_slice(g->k, slices, 0), f);
-    for (size_t i = 1; i < slices && status == BITCUT_OK; i++) {
-        const struct k_range k = k_slice(g->k, slices, i);
-        struct hostfp saved;
-        if (!k.count) break;
-        job->d = one;
-        status = run_slice(job, g, k, f);
-        hostfp_enter(&saved);
-        for (size_t p = 0; p < count && status == BITCUT_OK; p++)
-            sum[p] = fp64_fma(1, one[p], sum[p]);
-        hostfp_leave(&saved);
+    enum bitcut_status status = BITCUT_OK;
+    for (size_t i = 0; i < by->slices && status == BITCUT_OK; i++) {
+        const struct k_range k = k_slice(g->k, by->slices, i);
+        if (i && !k.count) break;
+        status = run_slice(job, g, by, k, f);
+        if (status == BITCUT_OK && !g->scheme->backward) update(d, job->d, job, !i);
     }
-    job->d = sum;
     return status;
 }
 
-static enum bitcut_status run_one(const struct bitcut_gemm *g, int parts,
+/* Run one GEMM, and set *by to how. */
+static enum bitcut_status run_one(struct fp64_choice *by, const struct bitcut_gemm *g,
                                   const struct gemm_options *options, struct fault *f)
 {
-    const bool reads_c = gemm_reads_c(g), cuts = g->order.slices > 1;
+    const bool reads_c = gemm_reads_c(g);
     const struct k_range all = { 0, g->n };
     size_t count;
+    enum bitcut_status status = settle_one(by, g, options->threads, f);
+    if (status != BITCUT_OK) return status;
     double *const c = reads_c ? gather(&g->c, g->m, g->n, false, all, options->threads)
                               : NULL,
                   *const d = size_multiply(&count, g->m, g->n)
                                  ? memory_allocate(count, sizeof *d)
                                  : NULL,
-                  *const one = cuts && d ? memory_allocate(count, sizeof *one) : NULL;
+                  *const one =
+                      by->slices > 1 && d ? memory_allocate(count, sizeof *one) : d;
     struct fp64_job job = { .scheme = g->scheme,
                             .unit = g->unit,
-                            .parts = parts,
+                            .parts = by->parts,
                             .m = g->m,
                             .n = g->n,
                             .k = g->k,
+                            .shortest = shortest_of(g->k, by->slices),
                             .alpha = g->alpha_f64,
                             .beta = g->beta_f64,
                             .a_apart = g->a.layout == BITCUT_COLUMN_MAJOR,
                             .b_apart = g->b.layout == BITCUT_ROW_MAJOR,
                             .c = c,
-                            .d = d,
+                            .d = one,
                             .options = options };
-    enum bitcut_status status = BITCUT_NO_MEMORY;
-    if ((reads_c && !c) || !d || (cuts && !one))
-        fault_set(f, status, "not enough memory for the operands");
-    else status = run_slices(&job, one, g, f);
-    if (status == BITCUT_OK) finish(g, &job);
+    if ((reads_c && !c) || !one)
+        status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the operands");
+    else status = run_slices(d, &job, g, by, f);
+    if (status == BITCUT_OK) write(g, d);
+    if (one != d) free(one);
     free(c);
     free(d);
-    free(one);
     return status;
 }
 
@@ -262,19 +374,23 @@ static bool is_small(const struct bitcut_gemm *g)
            size_multiply(&products, outputs, g->k) && products < DIVIDED_MIN;
 }
 
-enum bitcut_status fp64_gemm_run(const struct bitcut_gemm *g,
+enum bitcut_status fp64_gemm_run(struct fp64_choice *by, const struct bitcut_gemm *g,
                                  const struct gemm_options *options, struct fault *f)
 {
     struct gemm_options own = *options;
+    struct fp64_choice all;
     int parts;
     if (is_small(g)) own.threads = 1;
     enum bitcut_status status = fp64_plan(&parts, g, f);
     if (status == BITCUT_OK) status = gemm_check_matrices(g, true, f);
-    if (!g->m || !g->n) return status;
-    for (size_t i = 0; i < g->count && status == BITCUT_OK; i++) {
-        const struct bitcut_gemm one = gemm_nth(g, i);
-        status = run_one(&one, parts, &own, f);
+    if (status == BITCUT_OK) all = choice_of_none(parts);
+    for (size_t i = 0; i < g->count && g->m && g->n && status == BITCUT_OK; i++) {
+        const struct bitcut_gemm each = gemm_nth(g, i);
+        struct fp64_choice one;
+        status = run_one(&one, &each, &own, f);
+        if (status == BITCUT_OK) add_choice(&all, &one, !i);
     }
+    if (by && status == BITCUT_OK) *by = all;
     return status;
 }
 

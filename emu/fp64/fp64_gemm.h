@@ -10,8 +10,25 @@
    what does not fit. */
 enum bitcut_status fp64_plan(int *parts, const struct bitcut_gemm *g, struct fault *f);
 
-/* Run a GEMM with a scheme, or a batch.  Errors are those of bitcut_gemm(). */
-enum bitcut_status fp64_gemm_run(const struct bitcut_gemm *g,
+/* How a GEMM, or a batch, is computed. */
+struct fp64_choice {
+    int parts;     /* of each element; of a batch, the most             */
+    size_t slices; /* of k; 1: it is not cut                            */
+    int bits;      /* that the data need; of a batch, the most; -1: the scheme does not
+                      ask, or an element is infinite or NaN                          */
+    bool in_f64;   /* whether fp64 computes it, since an element is infinite or NaN or the
+                      scheme has not as many bits; of a batch, all GEMMs             */
+    bool some_f64; /* whether fp64 computes a GEMM of the batch                      */
+};
+
+/* Find it, from the sizes and the data of a valid GEMM.  D is not read.
+   BITCUT_BAD_ARGUMENT: as fp64_plan(); BITCUT_NO_MEMORY. */
+enum bitcut_status fp64_settle(struct fp64_choice *to, const struct bitcut_gemm *g,
+                               int threads, struct fault *f);
+
+/* Run a GEMM with a scheme, or a batch.  *by says how; NULL: not wanted.  Errors are
+   those of bitcut_gemm(). */
+enum bitcut_status fp64_gemm_run(struct fp64_choice *by, const struct bitcut_gemm *g,
                                  const struct gemm_options *options, struct fault *f);
 
 /* Parse what follows SCHEME@ in the line of such a GEMM, and write the line. */

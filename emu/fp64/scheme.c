@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/fp64/scheme.h"
 
+#include "emu/fp64/cublas_choice.h"
 #include "lib/base/table.h"
 
 #define PART(NAME) .part = &formats[FORMAT_##NAME]
@@ -107,6 +108,22 @@ const struct bitcut_scheme schemes[] = {
       .update = fp64_update_adding,
       .run = fp64_run_residues_fast,
       .source = GEMMUL8 ", GEMMul8/src, INT8, fast mode" },
+    { .name = "cublas-dynamic",
+      .what = "as cublas-fixed, with as many parts as the exponents of A and B require, "
+              "at most N; if they require more, FP64 multiply-adds",
+      PART(S8),
+      .parts = 10,
+      .least = 1,
+      .most = CUT_PARTS_MAX,
+      .cut = &cut_carried_once,
+      .levels = true,
+      .finite = true,
+      .window = CUBLAS_WINDOW,
+      .slices = cublas_slices,
+      .bits = cublas_bits,
+      .update = fp64_update_fused,
+      .run = fp64_run_slices,
+      .source = CUBLAS "; Schwarz et al. 2025, arXiv 2511.13778" },
     { .name = "cublas-fixed",
       .what =
           "bytes of integers of two's complement; all products of one weight are first "
@@ -115,10 +132,11 @@ const struct bitcut_scheme schemes[] = {
       .parts = 7,
       .least = 1,
       .most = CUT_PARTS_MAX,
-      .cut = &cut_carried,
+      .cut = &cut_carried_once,
       .levels = true,
-      .whole_k = 1000,
       .finite = true,
+      .window = CUBLAS_WINDOW,
+      .slices = cublas_slices,
       .update = fp64_update_fused,
       .run = fp64_run_slices,
       .source = CUBLAS },

@@ -13,6 +13,8 @@
 
 struct fp64_job;
 
+enum { FP64_TILE_K = 128 };
+
 /* A row of the table of schemes. */
 struct bitcut_scheme {
     const char *name, *what;
@@ -22,12 +24,23 @@ struct bitcut_scheme {
     bool groups; /* whether products of one weight are first added in s32, as many as fit
                   */
     bool levels; /* whether all products of one weight are first added, modulo 2^32     */
+    size_t window; /* with `levels`: the most k of the products that are added together,
+                      if each has the k of the shortest slice of k, in whole tiles of
+                      FP64_TILE_K; slices of A are taken in descending order for an even
+                      i + j from 0, else ascending; 0: all products are              */
     bool backward; /* whether weights are added from the smallest one on, each of them
                       multiplied by alpha: D = alpha sum + D, rounded once, where the
                       first D is beta C, rounded                                        */
-    size_t whole_k; /* from this k on, a library cuts k into slices, by a rule that is not
-                       known; 0: it does not                                         */
     bool finite; /* whether a GEMM with an infinite or NaN element is computed as fp64  */
+
+    /* The number of slices into which the library cuts k; NULL: it does not cut k. */
+    size_t (*slices)(size_t m, size_t n, size_t k);
+
+    /* The bits that the data need, of which N parts have 8 N - 1: the number of parts is
+       the least that has them.  If the most parts have too few, the GEMM is computed as
+       fp64.  NULL: the caller chooses the number of parts. */
+    bool (*bits)(int *bits, const double *a, size_t m, const double *b, size_t n,
+                 size_t k, int threads);
 
     /* D for the complete sum v of an output, unless the scheme is `backward`.  c is +0 if
        beta is +-0. */
@@ -44,6 +57,7 @@ struct fp64_job {
     const struct bitcut_unit *unit;
     int parts;
     size_t m, n, k;
+    size_t shortest; /* the k of the shortest slice of k, in whole tiles; 0: k is whole */
     double alpha, beta;
     const double *a, *b; /* the rows of A and the columns of B, k elements each */
     bool a_apart,
@@ -63,6 +77,9 @@ enum bitcut_status fp64_run_residues_fast(const struct fp64_job *job, struct fau
 /* The width of the digits of A and of B in a scheme by slices.  BITCUT_BAD_ARGUMENT: sums
    of k products do not fit. */
 enum bitcut_status fp64_widths(int width[2], const struct fp64_job *job, struct fault *f);
+
+/* Whether no element is infinite or NaN. */
+bool fp64_all_finite(const double *x, size_t count);
 
 /* The number of products that are added before one addition in FP64. */
 size_t fp64_group(const struct fp64_job *job, const int width[2]);

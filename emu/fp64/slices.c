@@ -49,13 +49,20 @@ static void add_products(const struct run *r, const double *product, int i, int 
 /* An integer modulo 2^32, as s32. */
 static double wrapped(double x) { return (double)(int32_t)(uint32_t)(int64_t)x; }
 
+/* Slice of A in product `index` of a level. */
+static int slice_of(const struct bitcut_scheme *s, int level, int index)
+{
+    return s->window && level % 2 == 0 ? level - index : index;
+}
+
 /* The products whose i + j is `level`.  Sums of groups are integers in s32. */
 static enum bitcut_status add_level(const struct run *r, int level, struct fault *f)
 {
     const size_t count = r->job->m * r->job->n;
     enum bitcut_status status = BITCUT_OK;
     size_t held = 0;
-    for (int i = 0; i <= level && status == BITCUT_OK; i++) {
+    for (int index = 0; index <= level && status == BITCUT_OK; index++) {
+        const int i = slice_of(r->job->scheme, level, index);
         status = fp64_multiply(r->product, r->job, slices_digits(&r->a, i),
                                slices_digits(&r->b, level - i), f);
         if (status != BITCUT_OK) return status;
@@ -65,7 +72,7 @@ static enum bitcut_status add_level(const struct run *r, int level, struct fault
                 r->sum[p] = wrapped(held ? r->sum[p] + product[p] : product[p]);
             product = r->sum;
         }
-        if (++held < r->most && i < level) continue;
+        if (++held < r->most && index < level) continue;
         add_products(r, product, i, level - i);
         held = 0;
     }
@@ -110,7 +117,7 @@ static void end(const struct run *r)
     hostfp_leave(&saved);
 }
 
-static bool all_finite(const double *x, size_t count)
+bool fp64_all_finite(const double *x, size_t count)
 {
     size_t i = 0;
     while (i < count && isfinite(x[i])) i++;
@@ -131,8 +138,8 @@ static void start(const struct fp64_job *job)
 
 enum bitcut_status fp64_run_slices(const struct fp64_job *job, struct fault *f)
 {
-    if (job->scheme->finite &&
-        !(all_finite(job->a, job->m * job->k) && all_finite(job->b, job->n * job->k)))
+    if (job->scheme->finite && !(fp64_all_finite(job->a, job->m * job->k) &&
+                                 fp64_all_finite(job->b, job->n * job->k)))
         return fp64_run_chain(job, f);
     struct run r = { .job = NULL };
     enum bitcut_status status = make(&r, job, f);

@@ -24,6 +24,10 @@ static int digit_bits(const struct bitcut_format *part)
 size_t fp64_group(const struct fp64_job *job, const int width[2])
 {
     const int left = sum_bits(job->unit) - width[0] - width[1] - ceil_log2(job->k);
+    const size_t window = job->scheme->window;
+    const size_t k =
+        job->shortest ? job->shortest : divide_up(job->k, FP64_TILE_K) * FP64_TILE_K;
+    if (window && k) return larger(window / k, 1);
     if (job->scheme->levels) return (size_t)job->parts;
     return job->scheme->groups && left > 0 ? (size_t)1 << left : 1;
 }
@@ -42,9 +46,10 @@ bool fp64_sums_are_exact(const struct fp64_job *job, const int width[2])
     const struct bitcut_unit *const u = job->unit;
     const bool cuts = u->summation->reads & READS_FRACTION;
     const int bits = width[0] + width[1] + ceil_log2(job->k);
-    /* A scheme with `levels` adds all products of a weight in s32, whatever k. */
+    /* A scheme with `levels` adds that many products of a weight in s32, whatever k. */
+    const size_t products = smaller(fp64_group(job, width), (size_t)job->parts);
     if (job->scheme->levels &&
-        (double)job->k * job->parts >= ldexp(1, 33 - width[0] - width[1]))
+        (double)job->k * (double)products >= ldexp(1, 33 - width[0] - width[1]))
         return false;
     return format_is_integer(u->c) ? fast_integer_sums(u)
                                    : bits <= sum_bits(u) && (!cuts || !u->fraction ||

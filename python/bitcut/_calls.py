@@ -160,7 +160,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
                  f8, or narrower types, D is f8, alpha and beta are FP64.  Of the other arguments only
                  c, alpha, beta, format_a, format_b, format_c, out, copy, threads and parts apply, and
                  on a GPU, which takes f8 alone, kernel, stream and workspace
-             parts: slices or moduli of each element in a scheme; None: as the scheme's row
+             parts: slices or moduli of each element in a scheme, at most so many in cublas-dynamic;
+                 None: as the scheme's row
     Returns: Gemm, with the matrix in ``d``; with a scheme its attributes are scheme, unit, parts,
              alpha, beta and line
     Raises:  BadArgument: a shape, a name or a number does not fit

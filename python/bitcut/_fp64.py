@@ -78,7 +78,7 @@ class Problem64:
         self.d = None
         g.d.format = format_row("f64")
         if self.result is not None:
-            self._take_d(operand(self.result, "D", None, False, writes), shape, writes)
+            self._take_d(operand(self.result, "D", None, copy and not writes, writes), shape, writes)
         for one, matrix in zip(operands, (g.a, g.b, g.c)):
             one.fill(matrix)
         self._views = [o.view for o in operands + [self.d] if o]

@@ -44,13 +44,16 @@ enum fp64_kind {
     FP64_high,       /* even rows of A: 968 to 971; B: -970 to -968 */
     FP64_low,        /* even rows of A: -1022 to -1015; B: 1000 to 1002 */
     FP64_norm,       /* uniform, except for one element, see FP64_NORM */
+    FP64_binade,     /* exponent 0 */
+    FP64_spans, /* exponents by line, by block of k and by element, see fp64_spans() */
     FP64_KIND_COUNT
 };
 
 static const char *const fp64_kinds[] = {
-    "uniform",    "positive", "tenth", "million", "small", "large", "gram",
-    "graded",     "wide",     "wider", "powers",  "ties",  "zeros", "subnormal",
-    "subnormals", "infinity", "nan",   "top",     "high",  "low",   "norm"
+    "uniform", "positive",  "tenth",      "million",  "small",  "large",
+    "gram",    "graded",    "wide",       "wider",    "powers", "ties",
+    "zeros",   "subnormal", "subnormals", "infinity", "nan",    "top",
+    "high",    "low",       "norm",       "binade",   "spans"
 };
 
 struct fp64_case {
@@ -58,6 +61,7 @@ struct fp64_case {
     int parts, kind;
     size_t m, n, k;
     uint64_t seed, alpha, beta; /* encodings */
+    char edits[96];             /* changes of A and B, see fp64_edit(); empty: none */
 };
 
 /* SplitMix64 (Steele, Lea, Flood 2014) */
@@ -149,6 +153,7 @@ static inline double fp64_element(uint64_t *state, int kind, int which, size_t l
     case FP64_low:
         return which ? fp64_between(state, 1000, 3)
                      : fp64_between(state, even ? -1022 : 0, 8);
+    case FP64_binade: return fp64_between(state, 0, 1);
     default: return fp64_uniform(state, 0);
     }
 }
@@ -157,6 +162,79 @@ static inline double fp64_element(uint64_t *state, int kind, int which, size_t l
    sum of the squares of row 0 gives another exponent in the fast mode of GEMMul8 when it
    is added by 256 threads than by 32. */
 #define FP64_NORM 0x402b5ed80d3c1940u
+
+/* A number from 0 to count - 1 for a place of the data. */
+static inline int fp64_draw(uint64_t seed, uint64_t place, int count)
+{
+    uint64_t state = seed ^ place * 0xd1342543de82ef95u;
+    return (int)((fp64_next(&state) >> 20) % (uint64_t)count);
+}
+
+/* Lines of the kind "spans": an element's exponent is the sum of three numbers, of its
+   line, of its block of the line or of all lines, and of its own.  One of four seeds has
+   zeros. */
+static inline void fp64_spans(double *to, size_t lines, size_t k, int which,
+                              uint64_t seed)
+{
+    static const int blocks[] = { 1, 8, 16, 32, 64, 64, 64, 128, 100, 1000 },
+                     counts[] = { 1, 1, 4, 12, 30 };
+    const uint64_t own = seed * 2 + (uint64_t)which;
+    const int block = blocks[fp64_draw(own, 1, 10)],
+              of_line = counts[fp64_draw(own, 2, 5)],
+              of_block = counts[fp64_draw(own, 3, 5)],
+              of_one = counts[fp64_draw(own, 4, 4)], shared = fp64_draw(own, 5, 2),
+              zeros = fp64_draw(own, 6, 4);
+    for (size_t line = 0; line < lines; line++)
+        for (size_t p = 0; p < k; p++) {
+            const uint64_t of = shared ? 0 : line + 1, at = p / (size_t)block;
+            const int exponent =
+                fp64_draw(own, 1000 + line, of_line) +
+                fp64_draw(own, (of << 32) + 5000 + at, of_block) +
+                fp64_draw(own, (line + 1) << 32 | (p + (1u << 24)), of_one);
+            uint64_t state = own << 40 ^ line << 20 ^ p;
+            const double x = fp64_between(&state, exponent, 1);
+            to[line * k + p] =
+                !zeros && fp64_draw(own, (line + 1) << 32 | (p + (1u << 25)), 50) == 0
+                    ? 0
+                    : x;
+        }
+}
+
+/* x with another exponent; below -1022 a subnormal number, cut. */
+static inline double fp64_with_exponent(double x, int exponent)
+{
+    const uint64_t bits = fp64_bits(x), sign = bits & (uint64_t)1 << 63,
+                   fraction = bits & (((uint64_t)1 << 52) - 1);
+    if (exponent >= -1022)
+        return fp64_of(sign | (uint64_t)(exponent + 1023) << 52 | fraction);
+    return fp64_of(sign | (fraction | (uint64_t)1 << 52) >> (-1022 - exponent));
+}
+
+/* One change, MATRIX LINE : FIRST - LAST CHANGE: elements of A or B, of a line or (*) of
+   all lines, with FIRST <= k <= LAST.  The changes are `^E`, another exponent, `z`, zero,
+   `f`, a fraction of ones, and `p`, a fraction of zeros. */
+static inline void fp64_edit(double *a, double *b, const struct fp64_case *x,
+                             const char *text)
+{
+    const size_t lines = text[0] == 'A' ? x->m : x->n;
+    double *const to = text[0] == 'A' ? a : b;
+    const bool all = text[1] == '*';
+    unsigned line = 0, first = 0, last = 0;
+    int exponent = 0;
+    char change = 0;
+    if (all) sscanf(text + 2, ":%u-%u%c%d", &first, &last, &change, &exponent);
+    else sscanf(text + 1, "%u:%u-%u%c%d", &line, &first, &last, &change, &exponent);
+    for (size_t i = all ? 0 : line; i < (all ? lines : (size_t)line + 1) && i < lines;
+         i++)
+        for (size_t p = first; p <= last && p < x->k; p++) {
+            double *const at = to + i * x->k + p;
+            const uint64_t fraction = ((uint64_t)1 << 52) - 1, bits = fp64_bits(*at);
+            *at = change == 'z'   ? 0
+                  : change == 'f' ? fp64_of(bits | fraction)
+                  : change == 'p' ? fp64_of(bits & ~fraction)
+                                  : fp64_with_exponent(*at, exponent);
+        }
+}
 
 /* Operands: the rows of A and the columns of B, k elements each, and the rows of C. */
 static inline void fp64_operands(double *a, double *b, double *c,
@@ -180,6 +258,14 @@ static inline void fp64_operands(double *a, double *b, double *c,
     for (size_t j = 0; j < x->n && x->kind == FP64_gram; j++)
         memcpy(b + j * x->k, a + j % x->m * x->k, x->k * sizeof *b);
     if (x->kind == FP64_norm) a[0] = fp64_of(FP64_NORM);
+    if (x->kind == FP64_spans) {
+        fp64_spans(a, x->m, x->k, 0, x->seed);
+        fp64_spans(b, x->n, x->k, 1, x->seed);
+    }
+    for (const char *edit = x->edits; *edit; edit += *edit == ',') {
+        fp64_edit(a, b, x, edit);
+        edit += strcspn(edit, ",");
+    }
 }
 
 static inline uint64_t fp64_digest(const double *d, size_t count)
