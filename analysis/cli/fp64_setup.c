@@ -376,7 +376,11 @@ int fp64_setup_make(struct fp64_setup *s, const struct context *x)
         status = matrix_read(&s->d, "-d", s->r->d, &files);
     }
     if (status == EXIT_GOOD) status = set_matrices(s);
-    return status == EXIT_GOOD ? check_device(s) : status;
+    if (status == EXIT_GOOD) status = check_device(s);
+    struct fault f;
+    if (status == EXIT_GOOD && fp64_settle(&s->by, &s->gemm, x->threads, &f) != BITCUT_OK)
+        status = fail_about("--scheme", &f);
+    return status;
 }
 
 struct fp64_answer fp64_setup_answer(const struct fp64_setup *s, const struct context *x)
