@@ -91,6 +91,14 @@ static size_t fp64_points(const struct study *study, enum study_scale scale)
     return (size_t)(count * runs[scale].seeds);
 }
 
+static uint64_t fp64_work(const struct study *study, enum study_scale scale, size_t at)
+{
+    const int size = at_of(scale, at).size;
+    const uint64_t lines = runs[scale].size[size].lines;
+    (void)study;
+    return lines * lines * runs[scale].size[size].k;
+}
+
 /* A point in progress. */
 struct trial {
     struct study_point *point;
@@ -287,6 +295,6 @@ const struct study study_fp64 = {
               .sees = "Each further slice lowers the error by 7 or 8 bits and each "
                       "further modulus by 4, until FP64 additions round; the wider the "
                       "exponents, the more products are necessary." },
-    .claims = fp64_claims, .points = fp64_points, .run = run_fp64,
+    .claims = fp64_claims, .points = fp64_points, .work = fp64_work, .run = run_fp64,
     /* clang-format on */
 };
