@@ -28,7 +28,10 @@ class Schemes(unittest.TestCase):
         for row in bitcut.schemes():
             unit = {"f64": "fma/f64", "e4m3": "b200"}.get(row["part"], "h100")
             done = bitcut.gemm(self.a, self.b, scheme=row["name"], unit=unit)
-            self.assertEqual(done.parts, row["parts"])
+            if row["name"] == "cublas-dynamic":  # as many as A and B require
+                self.assertLessEqual(done.parts, row["parts"])
+            else:
+                self.assertEqual(done.parts, row["parts"])
             self.assertEqual(done.d.dtype, np.float64)
             for i, j in ((0, 0), (8, 6)):
                 error = abs(Fraction(done.d[i, j].item()) - self.exact(i, j))
