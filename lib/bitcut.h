@@ -1466,28 +1466,27 @@ struct bitcut_part {
    error.
 
    Returns: BITCUT_OK.
-            BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM or group i; or the
-            GEMM has integers and bitcut_gemm_judge() does not take it.
-            BITCUT_NO_MEMORY.
-   Args:    count:   number of parts wanted.
-            i:       position of the GEMM in the batch.
-            threads: number of threads.
-   In:      gemm:    the GEMM.  Of D only the format is read.
-   Out:     parts:   parts[p] is part p, for p < count.  The entry after the last part is
-                     the error itself; later entries are NaN.
-            why:     the reason.
+            BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM or group i; or
+   the GEMM has integers and bitcut_gemm_judge() does not take it. BITCUT_NO_MEMORY. Args:
+   count:   number of parts wanted. i:       position of the GEMM in the batch. threads:
+   number of threads. In:      gemm:    the GEMM.  Of D only the format is read. Out:
+   parts:   parts[p] is part p, for p < count.  The entry after the last part is the error
+   itself; later entries are NaN. why:     the reason.
    - For each output the parts add up to its error exactly (the manual, "Error budget").
    - The error is D less the exact alpha A B + beta C.  With a bias, factors, a start or
      other steps, it is D less the exact value of all steps, as for bitcut_gemm_judge().
-   - Of alpha A B + beta C, the rounding to the format of D belongs to the part "epilogue",
-     and the parts "factors", "start" and "result" are 0.  With a bias, factors, a start or
-     other steps, it belongs to the part "result".
+   - Of alpha A B + beta C, the rounding to the format of D belongs to the part
+   "epilogue", and the parts "factors", "start" and "result" are 0.  With a bias, factors,
+   a start or other steps, it belongs to the part "result".
+   - Of an FP64 GEMM with a scheme the parts are "representation_a", "representation_b",
+     "dropped", "unit", "overflow", "additions", "slices" (of k) and "epilogue", with u =
+     2^-53.  Parts of another kind of GEMM are 0 (the manual, "FP64").
    - On a unit of integers, elements are less their zero points.  "representation" is the
      rounding of elements to integers, "saturation" their limits and those of sums: what
      the s32 sum differs from the exact sum of the integers, modulo 2^32 or limited.  The
      conversion of the sum to FP32 belongs to "epilogue".  Other sums are exact.
-   - relu, clamp and saturate apply to the exact value, too, so they have no part.  An error
-     that they remove is in no part.  amax is not written.
+   - relu, clamp and saturate apply to the exact value, too, so they have no part.  An
+   error that they remove is in no part.  amax is not written.
    - If m n k <= 2^30, all outputs count.  Otherwise a sample of outputs counts, spread
      evenly, with 2^30 products in total.
    - An output does not count if an input, a part of a split, a sum, a value between two

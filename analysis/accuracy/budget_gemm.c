@@ -14,35 +14,13 @@ enum { CHUNK = 1024, ELEMENTS_MAX = 1 << 24, LEAST_EXPONENT = -149, FRACTION = 2
 
 /* --- one output ------------------------------------------------------------------- */
 
-/* Columns of B, contiguous, and the values of the rows and columns of the present
-   outputs. */
-struct prepared {
+/* The plan, and the matrices with contiguous columns of B. */
+struct source {
+    const struct bitcut_gemm *gemm;
+    const struct gemm_plan *plan;
     const struct budget_matrices *x;
-    uint32_t *column;              /* [n][k]                                      */
-    struct budget_values **a, **b; /* [m], [n]: NULL if no present output has it */
-    bool *used;                    /* [m + n]                                     */
+    uint32_t *column; /* [n][k] */
 };
-
-static void prepared_clear(struct prepared *p)
-{
-    for (size_t i = 0; p->a && i < p->x->m; i++) free(p->a[i]);
-    for (size_t j = 0; p->b && j < p->x->n; j++) free(p->b[j]);
-    free(p->a);
-    free(p->b);
-    free(p->used);
-    free(p->column);
-}
-
-/* Outputs `from` to `to` of the sample. */
-struct piece {
-    size_t from, to;
-    struct spread_evenly sample;
-};
-
-static size_t output_at(const struct piece *c, size_t t)
-{
-    return spread_place(&c->sample, t);
-}
 
 /* The factors of row i of A, and of column j of B. */
 static struct line_factors factors_a(const struct budget_matrices *x, size_t i)
@@ -82,61 +60,39 @@ static struct budget_lines lines_of(const struct budget_matrices *x,
                                   .kept = kept_of(x, i) };
 }
 
-/* Make the values of the rows and columns of the outputs, and release the others. */
-static bool make_values(struct prepared *p, const struct gemm_plan *plan,
-                        const struct piece *c, int threads)
+static bool source_make(struct source *s, const struct bitcut_gemm *g,
+                        const struct gemm_plan *plan, const struct budget_matrices *x)
 {
-    const size_t m = p->x->m, n = p->x->n, k = p->x->k, lines = m + n;
-    bool enough = true;
-    (void)threads;
-    for (size_t i = 0; i < lines; i++) p->used[i] = false;
-    for (size_t t = c->from; t < c->to; t++)
-        p->used[output_at(c, t) / n] = p->used[m + output_at(c, t) % n] = true;
-#pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, lines))
-    for (size_t i = 0; i < lines; i++) {
-        struct budget_values **const to = i < m ? &p->a[i] : &p->b[i - m];
-        if (!p->used[i]) {
-            free(*to);
-            *to = NULL;
-        }
-        if (!p->used[i] || *to) continue;
-        const struct line_factors factors =
-            i < m ? factors_a(p->x, i) : factors_b(p->x, i - m);
-        *to = i < m ? budget_values_make(plan, BITCUT_A, p->x->a + i * k, k, &factors,
-                                         kept_of(p->x, i))
-                    : budget_values_make(plan, BITCUT_B, p->column + (i - m) * k, k,
-                                         &factors, NULL);
-        if (*to) continue;
-#pragma omp atomic write
-        enough = false;
-    }
-    return enough;
-}
-
-static bool prepare(struct prepared *p, const struct budget_matrices *x)
-{
-    *p = (struct prepared){ .x = x };
-    p->column = memory_allocate(x->n, x->k * sizeof *p->column);
-    p->a = calloc(x->m + 1, sizeof(struct budget_values *));
-    p->b = calloc(x->n + 1, sizeof(struct budget_values *));
-    p->used = calloc(x->m + x->n + 1, sizeof *p->used);
-    if (!p->column || !p->a || !p->b || !p->used) return false;
+    *s = (struct source){ g, plan, x, memory_allocate(x->n, x->k * sizeof *s->column) };
+    if (!s->column) return false;
     for (size_t i = 0; i < x->k; i++)
-        for (size_t j = 0; j < x->n; j++) p->column[j * x->k + i] = x->b[i * x->n + j];
+        for (size_t j = 0; j < x->n; j++) s->column[j * x->k + i] = x->b[i * x->n + j];
     return true;
 }
 
-static enum bitcut_status output_budget(struct budget_output *to,
-                                        const struct bitcut_gemm *g,
-                                        const struct gemm_plan *plan,
-                                        const struct prepared *p, size_t at)
+/* The values of the parts of a line. */
+static void *line_values(const void *context, size_t line)
 {
-    const struct budget_matrices *const x = p->x;
-    const size_t i = at / x->n, j = at % x->n;
-    struct budget_lines lines = lines_of(x, p->column + j * x->k, i, j);
-    lines.values_a = p->a[i];
-    lines.values_b = p->b[j];
-    return budget_one(to, g, plan, &lines, false, NULL);
+    const struct source *const s = context;
+    const struct budget_matrices *const x = s->x;
+    const bool of_a = line < x->m;
+    const size_t i = of_a ? line : line - x->m;
+    const struct line_factors factors = of_a ? factors_a(x, i) : factors_b(x, i);
+    return of_a ? budget_values_make(s->plan, BITCUT_A, x->a + i * x->k, x->k, &factors,
+                                     kept_of(x, i))
+                : budget_values_make(s->plan, BITCUT_B, s->column + i * x->k, x->k,
+                                     &factors, NULL);
+}
+
+static enum bitcut_status output_budget(struct budget_output *to, const void *context,
+                                        const void *row, const void *column, size_t i,
+                                        size_t j, struct fault *f)
+{
+    const struct source *const s = context;
+    struct budget_lines lines = lines_of(s->x, s->column + j * s->x->k, i, j);
+    lines.values_a = row;
+    lines.values_b = column;
+    return budget_one(to, s->gemm, s->plan, &lines, false, f);
 }
 
 enum bitcut_status budget_at(struct budget_output *to, const struct bitcut_gemm *g,
@@ -156,10 +112,11 @@ enum bitcut_status budget_at(struct budget_output *to, const struct bitcut_gemm 
 /* --- statistics ------------------------------------------------------------------- */
 
 /* The distance of values of the format of D at x. */
-static double ulp_at(const struct bitcut_format *format, double x)
+static double ulp_at(const struct budget_output *out, double x)
 {
     int exponent;
-    if (result_is_short(format)) return format_ulp(format, x);
+    if (out->is_f64) return format_ulp(&formats[FORMAT_F64], x);
+    if (result_is_short(out->format)) return format_ulp(out->format, x);
     if (x == 0) return ldexp(1, LEAST_EXPONENT);
     frexp(x, &exponent);
     return ldexp(1, larger_int(exponent - 1 - FRACTION, LEAST_EXPONENT));
@@ -168,9 +125,8 @@ static double ulp_at(const struct bitcut_format *format, double x)
 /* The unit of a part; for |A||B| = 0 there is no error. */
 static double unit_of(const struct budget_output *x, enum budget_measure measure)
 {
-    const double unit = measure == BUDGET_U
-                            ? ldexp(x->size, result_unit_exponent(x->format))
-                            : ulp_at(x->format, x->value);
+    const double unit = measure == BUDGET_U ? ldexp(x->size, budget_unit_exponent(x))
+                                            : ulp_at(x, x->value);
     return unit > 0 ? unit : 1;
 }
 
@@ -199,13 +155,13 @@ static void take_output(struct budget_summary *to, const struct budget_output *x
     if (to->worst == to->total || error > *worst) to->worst = at, *worst = error;
 }
 
-static void finish(struct budget_summary *x, const struct bitcut_gemm *g)
+static void finish(struct budget_summary *x, unsigned kinds)
 {
     const double count = (double)(x->outputs - x->without);
     for (int i = 0; i <= BUDGET_PARTS; i++)
         for (int measure = 0; measure < BUDGET_MEASURES; measure++) {
             struct budget_statistics *const s = &x->part[i][measure];
-            if (i < BUDGET_PARTS && !budget_has_part(g, (enum budget_part)i)) continue;
+            if (i < BUDGET_PARTS && !(budget_rows[i].kinds & kinds)) continue;
             s->mean /= count;
             s->rms = sqrt(s->rms / count);
             if (count == 0) s->most = (double)NAN;
@@ -214,32 +170,130 @@ static void finish(struct budget_summary *x, const struct bitcut_gemm *g)
 
 /* --- all -------------------------------------------------------------------------- */
 
+/* What the outputs of a chunk need of their rows and columns, and all budgets of it. */
+struct prepared {
+    const struct budget_work *w;
+    void **line; /* [m + n]: NULL if no output of the chunk has it */
+    bool *used;  /* [m + n]                                        */
+    struct budget_output *out;
+};
+
+static bool prepare(struct prepared *p, const struct budget_work *w)
+{
+    const size_t lines = w->m + w->n;
+    *p = (struct prepared){ .w = w,
+                            .line = calloc(lines + 1, sizeof *p->line),
+                            .used = calloc(lines + 1, sizeof *p->used),
+                            .out = memory_allocate(CHUNK, sizeof *p->out) };
+    return p->line && p->used && p->out;
+}
+
+static void prepared_clear(struct prepared *p)
+{
+    for (size_t i = 0; p->line && i < p->w->m + p->w->n; i++) p->w->release(p->line[i]);
+    free(p->line);
+    free(p->used);
+    free(p->out);
+}
+
+/* Outputs `from` to `to` of the sample. */
+struct piece {
+    size_t from, to;
+    struct spread_evenly sample;
+};
+
+static size_t output_at(const struct piece *c, size_t t)
+{
+    return spread_place(&c->sample, t);
+}
+
+/* Make the lines of the outputs, and release the others. */
+static bool make_lines(struct prepared *p, const struct piece *c, int threads)
+{
+    const size_t m = p->w->m, n = p->w->n, lines = m + n;
+    bool enough = true;
+    (void)threads;
+    for (size_t i = 0; i < lines; i++) p->used[i] = false;
+    for (size_t t = c->from; t < c->to; t++)
+        p->used[output_at(c, t) / n] = p->used[m + output_at(c, t) % n] = true;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, lines))
+    for (size_t i = 0; i < lines; i++) {
+        if (!p->used[i]) {
+            p->w->release(p->line[i]);
+            p->line[i] = NULL;
+        }
+        if (!p->used[i] || p->line[i]) continue;
+        p->line[i] = p->w->line(p->w->context, i);
+        if (p->line[i]) continue;
+#pragma omp atomic write
+        enough = false;
+    }
+    return enough;
+}
+
 /* Number of outputs at a time: their rows and columns have at most twice ELEMENTS_MAX
    elements. */
-static size_t chunk_of(const struct budget_matrices *x)
+static size_t chunk_of(const struct budget_work *w)
 {
-    const size_t most = x->k ? ELEMENTS_MAX / x->k : CHUNK;
+    const size_t most = w->k ? ELEMENTS_MAX / w->k : CHUNK;
     return most < 1 ? 1 : smaller(most, CHUNK);
 }
 
-static enum bitcut_status run_chunk(struct budget_output *out, const struct bitcut_gemm *g,
-                                    const struct gemm_plan *plan, struct prepared *p,
-                                    const struct piece *c, int threads,
-                                    const struct progress *progress)
+static enum bitcut_status run_chunk(struct prepared *p, const struct piece *c,
+                                    int threads, const struct progress *progress,
+                                    struct fault *f)
 {
+    const struct budget_work *const w = p->w;
     enum bitcut_status worst = BITCUT_OK;
     (void)threads;
-    if (!make_values(p, plan, c, threads)) return BITCUT_NO_MEMORY;
+    if (!make_lines(p, c, threads))
+        return fault_set(f, BITCUT_NO_MEMORY,
+                         "not enough memory for the budgets of outputs");
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads_for(threads, c->to - c->from))
     for (size_t t = c->from; t < c->to; t++) {
+        const size_t i = output_at(c, t) / w->n, j = output_at(c, t) % w->n;
+        struct fault own;
         if (progress_stopped(progress)) continue;
-        const enum bitcut_status status =
-            output_budget(&out[t - c->from], g, plan, p, output_at(c, t));
+        const enum bitcut_status status = w->output(
+            &p->out[t - c->from], w->context, p->line[i], p->line[w->m + j], i, j, &own);
         if (status == BITCUT_OK) continue;
-#pragma omp atomic write
-        worst = status;
+#pragma omp critical(bitcut_budget)
+        {
+            worst = status;
+            if (f) *f = own;
+        }
     }
     return worst;
+}
+
+enum bitcut_status budget_summarize(struct budget_summary *to,
+                                    const struct budget_work *w, int threads,
+                                    const struct progress *progress, struct fault *f)
+{
+    const size_t total = w->m * w->n, chunk = chunk_of(w);
+    struct piece c = { .sample = spread_evenly(total,
+                                               0x1p27 / larger_double(1, (double)w->k)) };
+    const size_t count = c.sample.count;
+    struct prepared p;
+    double worst = 0;
+    enum bitcut_status status =
+        prepare(&p, w) ? BITCUT_OK
+                       : fault_set(f, BITCUT_NO_MEMORY,
+                                   "not enough memory for the budgets of outputs");
+    *to = (struct budget_summary){
+        .total = total, .first = total, .worst = total, .is_f64 = w->is_f64
+    };
+    for (; c.from < count && status == BITCUT_OK; c.from = c.to) {
+        c.to = smaller(c.from + chunk, count);
+        status = run_chunk(&p, &c, threads, progress, f);
+        if (progress_stopped(progress)) break;
+        for (size_t t = c.from; t < c.to && status == BITCUT_OK; t++)
+            take_output(to, &p.out[t - c.from], output_at(&c, t), &worst);
+        progress_report(progress, c.to, count);
+    }
+    prepared_clear(&p);
+    finish(to, w->kinds);
+    return status;
 }
 
 enum bitcut_status budget_gemm(struct budget_summary *to, const struct bitcut_gemm *g,
@@ -247,28 +301,20 @@ enum bitcut_status budget_gemm(struct budget_summary *to, const struct bitcut_ge
                                const struct budget_matrices *x, int threads,
                                const struct progress *progress, struct fault *f)
 {
-    const size_t total = x->m * x->n, chunk = chunk_of(x);
-    struct piece c = { .sample = spread_evenly(total,
-                                               0x1p27 / larger_double(1, (double)x->k)) };
-    const size_t count = c.sample.count;
-    struct budget_output *const out = memory_allocate(CHUNK, sizeof *out);
-    struct prepared p;
-    double worst = 0;
-    enum bitcut_status status =
-        prepare(&p, x) && out ? BITCUT_OK : BITCUT_NO_MEMORY;
-    *to = (struct budget_summary){ .total = total, .first = total, .worst = total };
-    for (; c.from < count && status == BITCUT_OK; c.from = c.to) {
-        c.to = smaller(c.from + chunk, count);
-        status = run_chunk(out, g, plan, &p, &c, threads, progress);
-        if (progress_stopped(progress)) break;
-        for (size_t t = c.from; t < c.to && status == BITCUT_OK; t++)
-            take_output(to, &out[t - c.from], output_at(&c, t), &worst);
-        progress_report(progress, c.to, count);
-    }
-    free(out);
-    prepared_clear(&p);
-    finish(to, g);
-    return status == BITCUT_OK
-               ? BITCUT_OK
-               : fault_set(f, status, "not enough memory for the budgets of outputs");
+    struct source s;
+    const struct budget_work w = { .m = x->m,
+                                   .n = x->n,
+                                   .k = x->k,
+                                   .kinds = BUDGET_OF_FP32 |
+                                            (gemm_is_extended(g) ? BUDGET_OF_STEPS : 0),
+                                   .context = &s,
+                                   .line = line_values,
+                                   .release = free,
+                                   .output = output_budget };
+    if (!source_make(&s, g, plan, x))
+        return fault_set(f, BITCUT_NO_MEMORY,
+                         "not enough memory for the budgets of outputs");
+    const enum bitcut_status status = budget_summarize(to, &w, threads, progress, f);
+    free(s.column);
+    return status;
 }

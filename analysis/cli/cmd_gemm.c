@@ -359,7 +359,8 @@ static int run(struct context *x)
                                                     .operands = &o->operands,
                                                     .save_a = o->save_a,
                                                     .save_b = o->save_b,
-                                                    .reference = o->reference });
+                                                    .reference = o->reference,
+                                                    .budget = &o->budget });
     if (status == EXIT_GOOD) status = fp64_check(&o->fp64);
     if (status == EXIT_GOOD) status = library_check(&o->library, x);
     if (status == EXIT_GOOD)

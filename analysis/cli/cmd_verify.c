@@ -424,8 +424,10 @@ static int run(struct context *x)
     if (status == EXIT_GOOD) status = fp64_check(&o->fp64);
     if (status == EXIT_GOOD && o->fp64.scheme) {
         x->emitter.verbose = o->verbose;
-        return fp64_verify(
-            x, &(struct fp64_request){ .fp64 = &o->fp64, .setup = &o->setup, .d = o->d });
+        return fp64_verify(x, &(struct fp64_request){ .fp64 = &o->fp64,
+                                                      .setup = &o->setup,
+                                                      .budget = &o->budget,
+                                                      .d = o->d });
     }
     if (status == EXIT_GOOD) status = library_check(&o->library, x);
     if (status != EXIT_GOOD) return status;

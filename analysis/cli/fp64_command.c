@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/fp64_command.h"
 
+#include "analysis/fp64/scheme_budget.h"
 #include "analysis/fp64/scheme_search.h"
 #include "lib/base/clock.h"
 #include "lib/input/matrix_file.h"
@@ -19,6 +20,8 @@ struct fp64_setup {
     bool drawn, is_batch;
     struct worst_problem problem; /* of --worst-inputs */
     struct worst_inputs worst;
+    struct budget_problem budget_problem;
+    struct budget_answer budget;
     char from[2][WORST_NAME_MAX + 32]; /* origin of its A and B */
 };
 
@@ -29,6 +32,7 @@ static void clear(struct fp64_setup *s)
     encoded_clear(&s->c);
     encoded_clear(&s->d);
     worst_inputs_clear(&s->worst);
+    budget_answer_clear(&s->budget);
 }
 
 int fp64_check(const struct fp64_options *o)
@@ -294,14 +298,19 @@ static int set_matrices(struct fp64_setup *s)
 
 static int make(struct fp64_setup *s, const struct context *x)
 {
-    static const char *const taken[] = {
-        "scheme",   "parts",   "unit",         "a",           "b",        "c",
-        "d",        "alpha",   "beta",         "format",      "format-a", "format-b",
-        "format-c", "shape-a", "shape-b",      "shape-c",     "shape-d",  "m",
-        "n",        "k",       "input-a",      "input-b",     "pair",     "index",
-        "save-a",   "save-b",  "reference",    "verbose",     "json",     "threads",
-        "seed",     "o",       "worst-inputs", "worst-range", "split-k",  NULL
-    };
+    static const char *const taken[] = { "scheme",      "parts",    "unit",
+                                         "a",           "b",        "c",
+                                         "d",           "alpha",    "beta",
+                                         "format",      "format-a", "format-b",
+                                         "format-c",    "shape-a",  "shape-b",
+                                         "shape-c",     "shape-d",  "m",
+                                         "n",           "k",        "input-a",
+                                         "input-b",     "pair",     "index",
+                                         "save-a",      "save-b",   "reference",
+                                         "verbose",     "json",     "threads",
+                                         "seed",        "o",        "worst-inputs",
+                                         "worst-range", "split-k",  "budget",
+                                         "worst",       "at",       NULL };
     int status = fp64_check_options(x, taken, s->r->fp64 ? "--scheme" : "a D in FP64");
     if (status == EXIT_GOOD && s->r->fp64) status = fp64_check(s->r->fp64);
     if (status == EXIT_GOOD && s->r->fp64) status = check_worst(x, s->r->fp64);
@@ -313,7 +322,9 @@ static int make(struct fp64_setup *s, const struct context *x)
         files.format_of[MATRIX_D] = "f64";
         status = matrix_read(&s->d, "-d", s->r->d, &files);
     }
-    return status == EXIT_GOOD ? set_matrices(s) : status;
+    if (status == EXIT_GOOD) status = set_matrices(s);
+    if (status != EXIT_GOOD || !s->r->budget) return status;
+    return budget_check_sizes(s->r->budget, s->is_batch, s->gemm.m, s->gemm.n);
 }
 
 static struct fp64_answer answer_of(const struct fp64_setup *s, const struct context *x)
@@ -358,6 +369,27 @@ static int judge(struct fp64_answer *a, const struct fp64_setup *s, const char *
     return fail("--reference", &f);
 }
 
+/* The budgets that options request, of the emulator's results. */
+static int find_budgets(struct fp64_answer *a, struct fp64_setup *s,
+                        const struct context *x)
+{
+    const struct gemm_options options = context_options(x);
+    const struct budget_options *const o = s->r->budget;
+    struct budget_problem *const q = &s->budget_problem;
+    struct scheme_budgets *budgets;
+    struct fault f;
+    if (!o || !budget_is_asked(o)) return EXIT_GOOD;
+    if (scheme_budgets_make(&budgets, &s->gemm, s->parts, &options, &f) != BITCUT_OK)
+        return fail("--budget", &f);
+    *q = budget_problem_of(o, &s->gemm, s->gemm.m, s->gemm.n);
+    q->source = &scheme_budget_source;
+    q->context = budgets;
+    const int status = budget_run(&s->budget, q, x);
+    scheme_budgets_free(budgets);
+    a->budget = &s->budget;
+    return status;
+}
+
 static int fail_interrupted(const struct worst_inputs *w)
 {
     struct fault f;
@@ -374,12 +406,14 @@ int fp64_gemm(struct context *x, const struct fp64_request *r)
     if (status == EXIT_GOOD) a = answer_of(&s, x);
     if (status == EXIT_GOOD && whole) status = compute(&a, &s, x);
     if (status == EXIT_GOOD && whole) status = judge(&a, &s, r->reference, x);
+    if (status == EXIT_GOOD && whole) status = find_budgets(&a, &s, x);
     if (status == EXIT_GOOD) status = write(&s.a, r->save_a);
     if (status == EXIT_GOOD) status = write(&s.b, r->save_b);
     if (status == EXIT_GOOD && whole) status = write(&s.d, x->output);
     if (status == EXIT_GOOD) {
         json_t *const row = json_object();
         record_json(row, fp64_gemm_fields, &a);
+        if (a.budget) budget_json(row, a.budget);
         emit_answer(&x->emitter, row, fp64_gemm_lines, &a);
         if (!whole) status = fail_interrupted(&s.worst);
     }
@@ -474,10 +508,12 @@ int fp64_verify(struct context *x, const struct fp64_request *r)
         a.seeded = false;
         if (found.differ) status = judge(&a, &s, "exact", x);
         if (found.differ && status == EXIT_GOOD) status = explain_difference(&a, &s, x);
+        if (status == EXIT_GOOD) status = find_budgets(&a, &s, x);
     }
     if (status == EXIT_GOOD) {
         json_t *const row = json_object();
         record_json(row, fp64_verify_fields, &a);
+        if (a.budget) budget_json(row, a.budget);
         emit_answer(&x->emitter, row, fp64_verify_lines, &a);
         status = found.differ ? EXIT_FOUND : EXIT_GOOD;
     }

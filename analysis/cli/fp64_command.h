@@ -3,6 +3,7 @@
 #ifndef BITCUT_ANALYSIS_CLI_FP64_COMMAND_H
 #define BITCUT_ANALYSIS_CLI_FP64_COMMAND_H
 
+#include "analysis/cli/budget_command.h"
 #include "analysis/cli/operands.h"
 #include "analysis/cli/setup.h"
 
@@ -42,6 +43,7 @@ struct fp64_request {
     const struct setup_options *setup;
     const struct operand_options *operands;  /* NULL: A and B are from files */
     const char *save_a, *save_b, *reference; /* of gemm                     */
+    const struct budget_options *budget;     /* of gemm and verify; or NULL */
     const char *d;                           /* of verify: the file of D    */
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/fp64/fp64_answer.h"
 
+#include "analysis/fp64/dense.h"
 #include "analysis/fp64/scheme_bound.h"
 #include "emu/gemm_sentence.h"
 #include "lib/base/text.h"
 #include "lib/base/threads.h"
-#include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
 
 #include <math.h>
@@ -36,51 +36,13 @@ struct fp64_answer fp64_answer_of(const struct bitcut_gemm *g, int parts)
                                  .products_per_second = NAN };
 }
 
-/* The matrices of one GEMM in FP64, row-major, and the columns of B as lines. */
-struct dense {
-    double *a, *b, *b_lines, *c, *d, *plain, *limit;
+/* D by multiply-adds, and bounds. */
+struct numbers {
+    double *plain, *limit;
 };
 
-static void dense_clear(struct dense *x)
-{
-    free(x->a);
-    free(x->b);
-    free(x->b_lines);
-    free(x->c);
-    free(x->d);
-    free(x->plain);
-    free(x->limit);
-}
-
-static double *gather(const struct bitcut_matrix *x, size_t rows, size_t cols,
-                      bool columns)
-{
-    const struct view v = view_of(x, 0, rows, cols, columns);
-    const size_t lines = columns ? cols : rows, length = columns ? rows : cols;
-    size_t count;
-    double *const to =
-        size_multiply(&count, lines, length) ? memory_allocate(count, sizeof *to) : NULL;
-    for (size_t i = 0; to && i < lines; i++)
-        for (size_t p = 0; p < length; p++) to[i * length + p] = view_f64(&v, i, p);
-    return to;
-}
-
-static bool dense_make(struct dense *x, const struct bitcut_gemm *g)
-{
-    const bool reads_c = gemm_reads_c(g);
-    *x = (struct dense){ .a = gather(&g->a, g->m, g->k, false),
-                         .b = gather(&g->b, g->k, g->n, false),
-                         .b_lines = gather(&g->b, g->k, g->n, true),
-                         .c = reads_c ? gather(&g->c, g->m, g->n, false) : NULL,
-                         .d = gather(&g->d, g->m, g->n, false),
-                         .plain = memory_allocate(g->m * g->n, sizeof *x->plain),
-                         .limit = memory_allocate(g->m * g->n, sizeof *x->limit) };
-    return x->a && x->b && x->b_lines && (!reads_c || x->c) && x->d && x->plain &&
-           x->limit;
-}
-
-/* D of g by FP64 multiply-adds, in x->plain. */
-static enum bitcut_status run_plain(const struct dense *x, const struct bitcut_gemm *g,
+/* D of g by FP64 multiply-adds. */
+static enum bitcut_status run_plain(double *to, const struct bitcut_gemm *g,
                                     const struct gemm_options *options, struct fault *f)
 {
     struct bitcut_gemm plain = *g;
@@ -88,7 +50,7 @@ static enum bitcut_status run_plain(const struct dense *x, const struct bitcut_g
     plain.unit = unit_find("fma/f64", &formats[FORMAT_F64]);
     plain.parts = BITCUT_UNSET;
     plain.order.slices = 0;
-    plain.d = (struct bitcut_matrix){ .to = x->plain, .format = &formats[FORMAT_F64] };
+    plain.d = (struct bitcut_matrix){ .to = to, .format = &formats[FORMAT_F64] };
     return fp64_gemm_run(&plain, options, f);
 }
 
@@ -109,39 +71,27 @@ static void compare_bounds(struct fp64_answer *to, const struct comparison *x,
 }
 
 static enum bitcut_status judge_one(struct fp64_answer *to, const struct bitcut_gemm *g,
-                                    const struct dense *x,
+                                    const struct dense *x, const struct numbers *own,
                                     const struct reference *reference,
                                     const struct gemm_options *options, struct fault *f)
 {
-    const struct matrices64 matrices = { g->m, g->n, g->k,         x->a,       x->b,
-                                         x->c, x->d, g->alpha_f64, g->beta_f64 };
-    const struct fp64_job job = { .scheme = g->scheme,
-                                  .unit = g->unit,
-                                  .parts = to->parts,
-                                  .m = g->m,
-                                  .n = g->n,
-                                  .k = g->k,
-                                  .alpha = g->alpha_f64,
-                                  .beta = g->beta_f64,
-                                  .a = x->a,
-                                  .b = x->b_lines,
-                                  .c = x->c,
-                                  .options = options };
+    struct fp64_job job = fp64_job_of(g, to->parts, options);
     double plain[METRICS];
     struct judge j;
-    enum bitcut_status status = judge64_init(&j, reference, &matrices, options, f);
+    job.a = x->a, job.b = x->b_lines, job.c = x->c;
+    enum bitcut_status status = dense_judge(&j, x, g, reference, options, f);
     if (status != BITCUT_OK) return status;
     status = judge64_grade(&j, options, f);
-    if (status == BITCUT_OK) status = run_plain(x, g, options, f);
+    if (status == BITCUT_OK) status = run_plain(own->plain, g, options, f);
     if (status == BITCUT_OK && g->order.slices > 1) /* each slice of k has other scales */
-        for (size_t i = 0; i < g->m * g->n; i++) x->limit[i] = INFINITY;
+        for (size_t i = 0; i < g->m * g->n; i++) own->limit[i] = INFINITY;
     else if (status == BITCUT_OK)
-        status = scheme_bound(x->limit, &job, j.comparison.magnitude, f);
+        status = scheme_bound(own->limit, &job, j.comparison.magnitude, f);
     if (status == BITCUT_OK) {
         metrics_run(to->value, &j.comparison);
         ulp_histogram(to->bins, &j.comparison);
-        compare_bounds(to, &j.comparison, x->limit);
-        j.comparison.d64 = x->plain;
+        compare_bounds(to, &j.comparison, own->limit);
+        j.comparison.d64 = own->plain;
         metrics_find(plain, &j.comparison, 1u << METRIC_BACKWARD_MAX, options->threads);
         to->dgemm = plain[METRIC_BACKWARD_MAX];
         to->reference = reference;
@@ -160,11 +110,17 @@ enum bitcut_status fp64_answer_judge(struct fp64_answer *to, const struct bitcut
         const struct bitcut_gemm one = gemm_nth(g, i);
         struct fp64_answer found = *to;
         struct dense x;
-        if (!dense_make(&x, &one))
+        const struct numbers own = {
+            .plain = memory_allocate(g->m * g->n, sizeof *own.plain),
+            .limit = memory_allocate(g->m * g->n, sizeof *own.limit)
+        };
+        if (!dense_make(&x, &one, options->threads) || !own.plain || !own.limit)
             status =
                 fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the reference");
-        else status = judge_one(&found, &one, &x, reference, options, f);
+        else status = judge_one(&found, &one, &x, &own, reference, options, f);
         dense_clear(&x);
+        free(own.plain);
+        free(own.limit);
         if (status != BITCUT_OK ||
             (i && !(found.value[METRIC_BACKWARD_MAX] > to->value[METRIC_BACKWARD_MAX])))
             continue;
@@ -412,6 +368,19 @@ WORST_SENTENCE(describe_cause)
 WORST_SENTENCE(describe_ranges)
 WORST_SENTENCE(describe_edges)
 
+/* Sentences about the error budget. */
+#define BUDGET_SENTENCE(which)                                                           \
+    static void describe_budget_##which(char *text, size_t size, const void *answer)     \
+    {                                                                                    \
+        const struct fp64_answer *const a = answer;                                      \
+        if (a->budget) budget_answer_describe_##which(text, size, a->budget);            \
+    }
+BUDGET_SENTENCE(all)
+BUDGET_SENTENCE(worst)
+BUDGET_SENTENCE(one)
+#define BUDGETS                                                                          \
+    BUDGET_LINES_OF(describe_budget_all, describe_budget_worst, describe_budget_one)
+
 #define SCHEME_LINES                                                                     \
     { "scheme", describe_scheme, RECORD_ALWAYS, NULL },                                  \
         { "parts", describe_parts, RECORD_ALWAYS, NULL },                                \
@@ -440,6 +409,7 @@ const struct record_line fp64_gemm_lines[] = {
     SCHEME_LINES,
     WORST_LINES,
     ERROR_LINES,
+    BUDGETS,
     { LABEL_VERDICT, describe_verdict, RECORD_ALWAYS, NULL },
     { 0 }
 }, fp64_verify_lines[] = {
@@ -447,6 +417,7 @@ const struct record_line fp64_gemm_lines[] = {
     { LABEL_VERDICT, describe_match, RECORD_ALWAYS, NULL },
     { "explanation", describe_explanation, RECORD_ALWAYS, NULL },
     ERROR_LINES,
+    BUDGETS,
     { 0 }
 };
 /* clang-format on */

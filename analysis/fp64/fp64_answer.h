@@ -36,6 +36,8 @@ struct fp64_answer {
 
     const struct worst_inputs *worst; /* the search that found A and B, or NULL */
 
+    const struct budget_answer *budget; /* NULL: none was requested */
+
     bool compared; /* whether D was compared with the emulator's */
     struct bitcut_difference difference;
     char explanation[FP64_EXPLANATION_MAX]; /* what computed D instead, as a sentence */

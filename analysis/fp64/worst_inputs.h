@@ -46,8 +46,8 @@ struct worst_inputs {
     double bound;         /* of the output by the scheme (analysis/fp64/scheme_bound.h);
                              infinite: none                                  */
     int range_a, range_b; /* binades that exponents of its row and column span */
-    struct scheme_budget budget;
-    double cause[SCHEME_LOSSES]; /* its parts, in units of u |A||B| */
+    struct budget_output budget;
+    double cause[BUDGET_PARTS]; /* its parts, in units of u |A||B| */
 
     struct worst_range ranges[WORST_RANGES];
     struct edge_result edges[EDGE_CASES];

@@ -96,28 +96,20 @@ const struct bitcut_unit *fp64_unit_find(const struct bitcut_scheme *scheme,
 
 /* --- one GEMM --------------------------------------------------------------------- */
 
-/* The k from `first` on, `count` of them. */
-struct k_range {
-    size_t first, count;
-};
-
-/* Slice i of `slices`: blocks of 128 k, divided evenly; the last slices have one block
- * more. */
-static struct k_range k_slice(size_t k, size_t slices, size_t i)
+struct fp64_range fp64_k_slice(const struct bitcut_gemm *g, size_t i)
 {
     enum { BLOCK = 128 };
-    const size_t blocks = divide_up(k, BLOCK), used = smaller(slices, larger(blocks, 1)),
+    const size_t k = g->k, slices = g->order.slices > 1 ? (size_t)g->order.slices : 1,
+                 blocks = divide_up(k, BLOCK), used = smaller(slices, larger(blocks, 1)),
                  each = blocks / used, longer = blocks % used, shorter = used - longer;
     const size_t from = i * each + (i > shorter ? i - shorter : 0),
                  to = from + each + (i >= shorter);
-    if (i >= used) return (struct k_range){ k, 0 };
-    return (struct k_range){ from * BLOCK, smaller(to * BLOCK, k) - from * BLOCK };
+    if (i >= used) return (struct fp64_range){ k, 0 };
+    return (struct fp64_range){ from * BLOCK, smaller(to * BLOCK, k) - from * BLOCK };
 }
 
-/* Some k of a matrix as FP64 values, line by line: the rows of A, or the columns of B.
-   NULL: no memory. */
-static double *gather(const struct bitcut_matrix *x, size_t rows, size_t cols,
-                      bool columns, struct k_range k, int threads)
+double *fp64_lines(const struct bitcut_matrix *x, size_t rows, size_t cols, bool columns,
+                   struct fp64_range k, int threads)
 {
     const struct view v = view_of(x, 0, rows, cols, columns);
     const size_t lines = columns ? cols : rows;
@@ -130,6 +122,22 @@ static double *gather(const struct bitcut_matrix *x, size_t rows, size_t cols,
         for (size_t p = 0; p < k.count; p++)
             to[line * k.count + p] = view_f64(&v, line, k.first + p);
     return to;
+}
+
+struct fp64_job fp64_job_of(const struct bitcut_gemm *g, int parts,
+                            const struct gemm_options *options)
+{
+    return (struct fp64_job){ .scheme = g->scheme,
+                              .unit = g->unit,
+                              .parts = parts,
+                              .m = g->m,
+                              .n = g->n,
+                              .k = g->k,
+                              .alpha = g->alpha_f64,
+                              .beta = g->beta_f64,
+                              .a_apart = g->a.layout == BITCUT_COLUMN_MAJOR,
+                              .b_apart = g->b.layout == BITCUT_ROW_MAJOR,
+                              .options = options };
 }
 
 double fp64_update(double alpha, double v, double beta, double c)
@@ -169,12 +177,11 @@ static void finish(const struct bitcut_gemm *g, const struct fp64_job *job)
 
 /* A B of a slice of k, in job->d. */
 static enum bitcut_status run_slice(struct fp64_job *job, const struct bitcut_gemm *g,
-                                    struct k_range k, struct fault *f)
+                                    struct fp64_range k, struct fault *f)
 {
     const int threads = job->options->threads;
-    double *const a = gather(&g->a, g->m, g->k, false, k, threads), *const b = gather(
-                                                                        &g->b, g->k, g->n,
-                                                                        true, k, threads);
+    double *const a = fp64_lines(&g->a, g->m, g->k, false, k, threads),
+                  *const b = fp64_lines(&g->b, g->k, g->n, true, k, threads);
     enum bitcut_status status = BITCUT_NO_MEMORY;
     job->a = a, job->b = b, job->k = k.count;
     if (a && b) status = g->scheme->run(job, f);
@@ -188,12 +195,11 @@ static enum bitcut_status run_slice(struct fp64_job *job, const struct bitcut_ge
 static enum bitcut_status run_slices(struct fp64_job *job, double *one,
                                      const struct bitcut_gemm *g, struct fault *f)
 {
-    const size_t slices = g->order.slices > 1 ? (size_t)g->order.slices : 1,
-                 count = g->m * g->n;
+    const size_t count = g->m * g->n;
     double *const sum = job->d;
-    enum bitcut_status status = run_slice(job, g, k_slice(g->k, slices, 0), f);
-    for (size_t i = 1; i < slices && status == BITCUT_OK; i++) {
-        const struct k_range k = k_slice(g->k, slices, i);
+    enum bitcut_status status = run_slice(job, g, fp64_k_slice(g, 0), f);
+    for (size_t i = 1; status == BITCUT_OK; i++) {
+        const struct fp64_range k = fp64_k_slice(g, i);
         struct hostfp saved;
         if (!k.count) break;
         job->d = one;
@@ -211,27 +217,18 @@ static enum bitcut_status run_one(const struct bitcut_gemm *g, int parts,
                                   const struct gemm_options *options, struct fault *f)
 {
     const bool reads_c = gemm_reads_c(g), cuts = g->order.slices > 1;
-    const struct k_range all = { 0, g->n };
+    const struct fp64_range all = { 0, g->n };
     size_t count;
-    double *const c = reads_c ? gather(&g->c, g->m, g->n, false, all, options->threads)
-                              : NULL,
+    double *const c = reads_c
+                          ? fp64_lines(&g->c, g->m, g->n, false, all, options->threads)
+                          : NULL,
                   *const d = size_multiply(&count, g->m, g->n)
                                  ? memory_allocate(count, sizeof *d)
                                  : NULL,
                   *const one = cuts && d ? memory_allocate(count, sizeof *one) : NULL;
-    struct fp64_job job = { .scheme = g->scheme,
-                            .unit = g->unit,
-                            .parts = parts,
-                            .m = g->m,
-                            .n = g->n,
-                            .k = g->k,
-                            .alpha = g->alpha_f64,
-                            .beta = g->beta_f64,
-                            .a_apart = g->a.layout == BITCUT_COLUMN_MAJOR,
-                            .b_apart = g->b.layout == BITCUT_ROW_MAJOR,
-                            .c = c,
-                            .d = d,
-                            .options = options };
+    struct fp64_job job = fp64_job_of(g, parts, options);
+    job.c = c;
+    job.d = d;
     enum bitcut_status status = BITCUT_NO_MEMORY;
     if ((reads_c && !c) || !d || (cuts && !one))
         fault_set(f, status, "not enough memory for the operands");

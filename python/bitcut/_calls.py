@@ -267,6 +267,14 @@ def _problem(a, b, given: dict, *, d=None, needs=("recipe", "unit"), how=HOW, **
     return Problem(a, b, d=d, **{**blank, "equilibrate": False, **given}, **more)
 
 
+def _problem_of_any(a, b, recipe, unit, given: dict, *, d=None):
+    """The same, or that of an FP64 GEMM if a scheme is given."""
+    if given.get("scheme") is None:
+        return _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d)
+    return problem64(a, b, {"unit": unit, **given, **({"recipe": recipe} if recipe else {})}, d=d,
+                     writes=d is None)
+
+
 # --- against what it should be -------------------------------------------------------------
 
 
@@ -326,10 +334,7 @@ def verify(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Option
     all 192 outputs are those of ootomo on hopper/mma.m16n8k16.f32.f16, bit for bit
     """
     wide = given.get("scheme") is not None
-    if wide:
-        p = problem64(a, b, {"unit": unit, **given, **({"recipe": recipe} if recipe else {})}, d=d)
-    else:
-        p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d)
+    p = _problem_of_any(a, b, recipe, unit, given, d=d)
     found, ran = fresh(Difference), fresh_gemm()
     compute(lib.bitcut_gemm_verify, byref(found), byref(ran), byref(p.struct),
             _threads(threads), keep=(p, found, ran), products=p.products())
@@ -938,6 +943,9 @@ def _fit_found(x: _Fragments, report: FitReport, found) -> Fit:
 
 # Parts that only epilogues have.
 OF_STEPS = ("factors", "start", "result")
+OF_SCHEMES = ("representation_a", "representation_b", "dropped", "unit", "overflow", "additions",
+              "slices", "epilogue")  # the last one and the next two also of FP32 GEMMs
+OF_SCHEMES_ALONE = tuple(name for name in OF_SCHEMES if name not in ("dropped", "slices", "epilogue"))
 
 
 class Budget(Result):
@@ -946,7 +954,7 @@ class Budget(Result):
     For each part ``mean``, ``rms`` and ``max`` in u (|alpha| |A||B| + |beta C|), u = 2^-24.  "error" is
     their sum, output by output.  With a bias, factors, a start or other steps of an epilogue, the error is
     that of all steps, the unit has the magnitudes of all their terms, and there are the parts
-    ``factors``, ``start`` and ``result`` unless they are 0.
+    ``factors``, ``start`` and ``result`` unless they are 0.  Of an FP64 GEMM by a scheme u = 2^-53.
     """
 
     _unit = "u = 2^-24"
@@ -963,33 +971,36 @@ class Budget(Result):
                     "root of the mean square, in u (|alpha| |A||B| + |beta C|), " + self._unit)
 
 
-def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: int = 0,
-           **given) -> Budget:
+def budget(a: Any, b: Any, *, recipe: Optional[str] = None, unit: str, index: int = 0,
+           threads: int = 0, **given) -> Budget:
     """Divide the error of gemm() into parts that add up to it exactly.
 
     Args:    a: A, (m, k) or (count, m, k)
              b: B, (k, n) or (count, k, n)
-             recipe: a name of recipes()
+             recipe: a name of recipes(); in its place, `scheme` for an FP64 GEMM
              unit: a name of units() or chips()
              index: the GEMM of a batch, or the group
              threads: number of threads; 0: one for each processor
-             given: all other arguments of gemm(), such as c, order and format_a; on a unit of integers
-                 D has no integers: format_d is "f32", for example
+             given: all other arguments of gemm(), such as c, order, format_a and scheme; on a unit of
+                 integers D has no integers: format_d is "f32", for example
     Returns: Budget, a dict for each part
     Raises:  BadArgument: a shape, a name or a number does not fit
              Unsupported: the recipe does not run on this unit
     """
-    p = _problem(a, b, {"recipe": recipe, "unit": unit, **given})
+    p = _problem_of_any(a, b, recipe, unit, given)
+    wide = given.get("scheme") is not None
     names = []
     while (name := lib.bitcut_budget_part(len(names))):
         names.append(name.decode())
     parts = (Part * len(names))()
     compute(lib.bitcut_budget, parts, len(names), byref(p.struct),
             integer(index, "index", DIMENSION_MAX), _threads(threads), keep=(p, parts))
-    short = {} if given.get("format_d") in (None, "f32") else {"_unit": "u of the format of D"}
+    short = ({"_unit": "u = 2^-53"} if wide else
+             {} if given.get("format_d") in (None, "f32") else {"_unit": "u of the format of D"})
+    hidden = [name for name, x in zip(names, parts) if name in OF_STEPS and x.max == 0]
+    hidden += ([name for name in names[:-1] if name not in OF_SCHEMES] if wide else OF_SCHEMES_ALONE)
     return Budget(**{name: {"mean": x.mean, "rms": x.rms, "max": x.max}
-                     for name, x in zip(names, parts)
-                     if name not in OF_STEPS or x.max != 0}, **short)
+                     for name, x in zip(names, parts) if name not in hidden}, **short)
 
 
 def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", index: int = 0,

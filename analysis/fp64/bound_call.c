@@ -3,6 +3,7 @@
 #include "analysis/accuracy/bound_run.h"
 #include "analysis/accuracy/gemm_data.h"
 #include "analysis/accuracy/short_result.h"
+#include "analysis/fp64/scheme_budget.h"
 #include "lib/base/table.h"
 #include "lib/number/bits.h"
 #include "lib/number/hostfp.h"
@@ -17,25 +18,23 @@ const char *bitcut_budget_part(size_t i)
 
 const char *bitcut_bound_name(size_t i) { return i < BOUNDS ? bounds[i].name : NULL; }
 
-/* GEMM i of the caller, its plan and its matrices. */
+/* GEMM i of the caller, its plan and its matrices; with a scheme, its parts. */
 struct call {
     struct bitcut_gemm gemm;
     struct gemm_plan plan;
     struct gemm_data data;
+    int parts;
 };
 
-/* The plan of a call, or why it has none. */
-typedef enum bitcut_status plan_call(struct gemm_plan *to, const struct bitcut_gemm *g,
-                                     struct fault *f);
-
 static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *gemm,
-                                    size_t i, plan_call *plan, int threads,
-                                    struct fault *f)
+                                    size_t i, int threads, struct fault *f)
 {
     *to = (struct call){ .gemm = { .size = 0 } };
-    enum bitcut_status status = gemm_take(&to->gemm, gemm, f);
+    enum bitcut_status status = gemm_take_any(&to->gemm, gemm, f);
     if (status == BITCUT_OK) epilogue_leave_amax(&to->gemm);
-    if (status == BITCUT_OK) status = plan(&to->plan, &to->gemm, f);
+    if (status == BITCUT_OK)
+        status = to->gemm.scheme ? fp64_plan(&to->parts, &to->gemm, f)
+                                 : gemm_plan_on_values(&to->plan, &to->gemm, f);
     if (status == BITCUT_OK && (i >= to->gemm.count || threads < 0))
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "invalid GEMM index or thread count");
     if (status == BITCUT_OK && (to->gemm.a.prepared || to->gemm.b.prepared))
@@ -43,6 +42,10 @@ static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *g
                            "prepared operands are accepted by device calls only");
     if (status == BITCUT_OK) status = gemm_check_operands(&to->gemm, f);
     if (status != BITCUT_OK) return status;
+    if (to->gemm.scheme) {
+        to->gemm = gemm_nth(&to->gemm, i);
+        return BITCUT_OK;
+    }
     if (to->gemm.offsets) { /* a group is a GEMM of its own */
         to->gemm = gemm_nth(&to->gemm, i);
         i = 0;
@@ -52,17 +55,37 @@ static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *g
 
 /* --- budgets ---------------------------------------------------------------------- */
 
-static enum bitcut_status find_budget(struct bitcut_part *parts, size_t count,
-                                      const struct call *c, int threads, struct fault *f)
+static enum bitcut_status scheme_budget(struct budget_summary *to, const struct call *c,
+                                        const struct gemm_options *options,
+                                        struct fault *f)
+{
+    struct scheme_budgets *budgets;
+    enum bitcut_status status =
+        scheme_budgets_make(&budgets, &c->gemm, c->parts, options, f);
+    if (status != BITCUT_OK) return status;
+    status = scheme_budget_gemm(to, budgets, options, f);
+    scheme_budgets_free(budgets);
+    return status;
+}
+
+static enum bitcut_status fp32_budget(struct budget_summary *to, const struct call *c,
+                                      const struct gemm_options *options, struct fault *f)
 {
     const struct gemm_data *const d = &c->data;
     const struct budget_matrices matrices = { d->a.at,   d->b.at,   d->c.at, c->gemm.m,
                                               c->gemm.n, c->gemm.k, d,       d->a.kept };
+    return budget_gemm(to, &c->gemm, &c->plan, &matrices, options->threads,
+                       options->progress, f);
+}
+
+static enum bitcut_status find_budget(struct bitcut_part *parts, size_t count,
+                                      const struct call *c, int threads, struct fault *f)
+{
     struct budget_summary b;
     const struct progress *const progress = progress_of_thread();
-    const enum bitcut_status status =
-        progress_end(budget_gemm(&b, &c->gemm, &c->plan, &matrices, threads, progress, f),
-                     progress, f);
+    const struct gemm_options options = { .threads = threads, .progress = progress };
+    const enum bitcut_status status = progress_end(
+        (c->gemm.scheme ? scheme_budget : fp32_budget)(&b, c, &options, f), progress, f);
     for (size_t p = 0; status == BITCUT_OK && p < count; p++) {
         parts[p] = (struct bitcut_part){ NAN, NAN, NAN };
         if (p > BUDGET_PARTS) continue;
@@ -78,7 +101,7 @@ enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
 {
     struct call c;
     struct fault f;
-    enum bitcut_status status = call_take(&c, gemm, i, gemm_plan_on_values, threads, &f);
+    enum bitcut_status status = call_take(&c, gemm, i, threads, &f);
     if (status == BITCUT_OK && count && !parts)
         status =
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of parts must not be NULL");
@@ -185,12 +208,14 @@ enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, s
         name ? table_find(TABLE(bounds), name) : &bounds[BOUND_ALIGNED];
     struct call c;
     struct fault f;
-    enum bitcut_status status = call_take(&c, gemm, i, gemm_plan_on_values, threads, &f);
+    enum bitcut_status status = call_take(&c, gemm, i, threads, &f);
     if (status == BITCUT_OK && !row)
         status = fault_set(&f, BITCUT_BAD_ARGUMENT, "unknown bound");
     if (status == BITCUT_OK && !limit && c.gemm.m && c.gemm.n)
         status =
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of limits must not be NULL");
+    if (status == BITCUT_OK && c.gemm.scheme)
+        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "bounds are those of FP32 GEMMs");
     if (status == BITCUT_OK && c.gemm.m && c.gemm.n)
         status = gemm_is_extended(&c.gemm) || c.plan.integer
                      ? find_extended(limit, row, &c, threads, &f)
