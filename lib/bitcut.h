@@ -851,22 +851,23 @@ struct bitcut_gemm {
 /* FP64.  With a `scheme`, the GEMM is an FP64 GEMM on matrix units for short numbers:
    elements of A and B are cut into `parts` parts, products of parts are computed by
    `unit`, and everything else is FP64, rounded to nearest even.
-   - D = alpha A B + beta C, where alpha and beta are alpha_f64 and beta_f64: t = alpha v is
-     rounded, then D = beta c + t, once.  If beta is +-0, D = t and C is not read.
+   - D = alpha A B + beta C, where alpha and beta are alpha_f64 and beta_f64: t = alpha v
+   is rounded, then D = beta c + t, once.  If beta is +-0, D = t and C is not read.
    - A, B and C have formats whose values f64 can represent; D has the format f64.
-   - The parts have one format, which the operands of `unit` represent.  A unit of integers
-     whose sums are taken modulo 2^32 gives exact sums of products.  Other units round as
-     they do.  k is limited so that exact sums fit the accumulators; the format of the
-     scheme "fp64" is f64, and its unit an FP64 unit.
+   - The parts have one format, which the operands of `unit` represent.  A unit of
+   integers whose sums are taken modulo 2^32 gives exact sums of products.  Other units
+   round as they do.  k is limited so that exact sums fit the accumulators; the format of
+   the scheme "fp64" is f64, and its unit an FP64 unit.
    - `recipe` is NULL.  Every member that only FP32 GEMMs have is left open: splits,
      roundings, order, promotion, epilogue, bias, factors, start, zero points, groups,
      sparsity, alpha and beta.
    - NaN are those of the unit fma/f64.  Elements that are NaN or infinite are cut as the
      library of the scheme cuts them, and need not give NaN or infinity.
    - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_judge(), bitcut_gemm_read() and
-     bitcut_gemm_write() take schemes.  Other calls refuse them.  bitcut_gemm_judge() also
-     takes a D in f64 without recipe and scheme.  Its metrics are in u = 2^-53, and grades
-     compare D with FP64 multiply-adds on the same data.
+     bitcut_gemm_write(), bitcut_budget(), bitcut_bound(), bitcut_tolerance() and
+     bitcut_tolerance_judge() take schemes.  Other calls refuse them.  bitcut_gemm_judge()
+   also takes a D in f64 without recipe and scheme.  Its metrics are in u = 2^-53, and
+   grades compare D with FP64 multiply-adds on the same data.
    - Source: that of the scheme (`bitcut list schemes`). */
 
 /* Sparsity.  A 2:4 sparse A keeps two elements of each four elements of a row whose k are
@@ -1567,11 +1568,12 @@ struct bitcut_tolerance_options {
 enum { BITCUT_DECADES = 7 };
 
 /* Limits that a correct D keeps.
-   - u = 2^-24.  C is the exact alpha A B + beta C.  |A||B| is the sum of magnitudes
-     |alpha| |A||B| + |beta C|.
+   - u = 2^-24; of an FP64 GEMM with a scheme u = 2^-53, and nothing underflows.  C is the
+   exact alpha A B + beta C.  |A||B| is the sum of magnitudes |alpha| |A||B| + |beta C|.
    - A limit is infinite where there is none.
-   - With a bias, factors, a start or other steps, C is the exact value of all steps, |A||B|
-     the sum of the magnitudes of all its terms, as bitcut_gemm_judge() has it, and ||A||
+   - With a bias, factors, a start or other steps, C is the exact value of all steps,
+   |A||B| the sum of the magnitudes of all its terms, as bitcut_gemm_judge() has it, and
+   ||A||
      ||B|| the Frobenius norm of these sums.
    - If the format of D has fewer bits than f32, all limits except rtol and atol are for
    the f32 result before it is rounded to D: the limits do not depend on the format, and

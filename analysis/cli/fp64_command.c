@@ -10,22 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The GEMM, with its matrices. */
-struct fp64_setup {
-    const struct fp64_request *r;
-    struct bitcut_gemm gemm;
-    int parts;
-    struct encoded_matrix a, b, c, d;
-    const char *input_a, *input_b;
-    bool drawn, is_batch;
-    struct worst_problem problem; /* of --worst-inputs */
-    struct worst_inputs worst;
-    struct budget_problem budget_problem;
-    struct budget_answer budget;
-    char from[2][WORST_NAME_MAX + 32]; /* origin of its A and B */
-};
-
-static void clear(struct fp64_setup *s)
+void fp64_setup_clear(struct fp64_setup *s)
 {
     encoded_clear(&s->a);
     encoded_clear(&s->b);
@@ -296,7 +281,7 @@ static int set_matrices(struct fp64_setup *s)
     return EXIT_GOOD;
 }
 
-static int make(struct fp64_setup *s, const struct context *x)
+int fp64_setup_make(struct fp64_setup *s, const struct context *x)
 {
     static const char *const taken[] = { "scheme",      "parts",    "unit",
                                          "a",           "b",        "c",
@@ -311,7 +296,8 @@ static int make(struct fp64_setup *s, const struct context *x)
                                          "seed",        "o",        "worst-inputs",
                                          "worst-range", "split-k",  "budget",
                                          "worst",       "at",       NULL };
-    int status = fp64_check_options(x, taken, s->r->fp64 ? "--scheme" : "a D in FP64");
+    int status = fp64_check_options(x, s->r->taken ? s->r->taken : taken,
+                                    s->r->fp64 ? "--scheme" : "a D in FP64");
     if (status == EXIT_GOOD && s->r->fp64) status = fp64_check(s->r->fp64);
     if (status == EXIT_GOOD && s->r->fp64) status = check_worst(x, s->r->fp64);
     if (status == EXIT_GOOD) status = choose(s, x);
@@ -327,7 +313,7 @@ static int make(struct fp64_setup *s, const struct context *x)
     return budget_check_sizes(s->r->budget, s->is_batch, s->gemm.m, s->gemm.n);
 }
 
-static struct fp64_answer answer_of(const struct fp64_setup *s, const struct context *x)
+struct fp64_answer fp64_setup_answer(const struct fp64_setup *s, const struct context *x)
 {
     struct fp64_answer a = fp64_answer_of(&s->gemm, s->parts);
     a.input_a = s->input_a;
@@ -400,10 +386,10 @@ static int fail_interrupted(const struct worst_inputs *w)
 int fp64_gemm(struct context *x, const struct fp64_request *r)
 {
     struct fp64_setup s = { .r = r };
-    int status = make(&s, x);
+    int status = fp64_setup_make(&s, x);
     struct fp64_answer a = { .scheme = NULL };
     const bool whole = !s.worst.interrupted; /* a stopped search gives A and B alone */
-    if (status == EXIT_GOOD) a = answer_of(&s, x);
+    if (status == EXIT_GOOD) a = fp64_setup_answer(&s, x);
     if (status == EXIT_GOOD && whole) status = compute(&a, &s, x);
     if (status == EXIT_GOOD && whole) status = judge(&a, &s, r->reference, x);
     if (status == EXIT_GOOD && whole) status = find_budgets(&a, &s, x);
@@ -417,7 +403,7 @@ int fp64_gemm(struct context *x, const struct fp64_request *r)
         emit_answer(&x->emitter, row, fp64_gemm_lines, &a);
         if (!whole) status = fail_interrupted(&s.worst);
     }
-    clear(&s);
+    fp64_setup_clear(&s);
     return status;
 }
 
@@ -465,12 +451,12 @@ int fp64_explain(struct context *x, const struct fp64_request *r)
 {
     struct fp64_setup s = { .r = r };
     struct scheme_explanation e = { .match = { .scheme = NULL } };
-    int status = make(&s, x);
+    int status = fp64_setup_make(&s, x);
     if (status == EXIT_GOOD && s.is_batch)
         status = complain("-d", "is a batch of FP64; give --index, one GEMM of it");
     if (status == EXIT_GOOD) status = find(&e.match, &s, x);
     if (status == EXIT_GOOD) {
-        e.errors = answer_of(&s, x);
+        e.errors = fp64_setup_answer(&s, x);
         e.errors.seeded = false;
         status = judge(&e.errors, &s, "exact", x);
     }
@@ -480,7 +466,7 @@ int fp64_explain(struct context *x, const struct fp64_request *r)
         emit_answer(&x->emitter, row, scheme_explain_lines, &e);
         status = scheme_match_is_whole(&e.match) ? EXIT_GOOD : EXIT_FOUND;
     }
-    clear(&s);
+    fp64_setup_clear(&s);
     return status;
 }
 
@@ -492,7 +478,7 @@ int fp64_verify(struct context *x, const struct fp64_request *r)
     char why[BITCUT_TEXT_MAX];
     if (!r->setup->a || !r->setup->b || !r->d)
         return complain("verify", "requires -a, -b and -d with --scheme");
-    int status = make(&s, x);
+    int status = fp64_setup_make(&s, x);
     if (status == EXIT_GOOD) {
         const enum bitcut_status called =
             bitcut_gemm_verify(&found, NULL, &s.gemm, x->threads, why);
@@ -503,7 +489,7 @@ int fp64_verify(struct context *x, const struct fp64_request *r)
         }
     }
     if (status == EXIT_GOOD) {
-        a = answer_of(&s, x);
+        a = fp64_setup_answer(&s, x);
         a.difference = found;
         a.seeded = false;
         if (found.differ) status = judge(&a, &s, "exact", x);
@@ -517,6 +503,6 @@ int fp64_verify(struct context *x, const struct fp64_request *r)
         emit_answer(&x->emitter, row, fp64_verify_lines, &a);
         status = found.differ ? EXIT_FOUND : EXIT_GOOD;
     }
-    clear(&s);
+    fp64_setup_clear(&s);
     return status;
 }

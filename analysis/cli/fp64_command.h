@@ -6,6 +6,7 @@
 #include "analysis/cli/budget_command.h"
 #include "analysis/cli/operands.h"
 #include "analysis/cli/setup.h"
+#include "analysis/fp64/fp64_answer.h"
 
 /* The options, `fp64` in the struct of a command. */
 struct fp64_options {
@@ -44,8 +45,32 @@ struct fp64_request {
     const struct operand_options *operands;  /* NULL: A and B are from files */
     const char *save_a, *save_b, *reference; /* of gemm                     */
     const struct budget_options *budget;     /* of gemm and verify; or NULL */
+    const char *const *taken; /* options that may be given; NULL: those of gemm */
     const char *d;                           /* of verify: the file of D    */
 };
+
+/* The GEMM, with its matrices. */
+struct fp64_setup {
+    const struct fp64_request *r;
+    struct bitcut_gemm gemm;
+    int parts;
+    struct encoded_matrix a, b, c, d;
+    const char *input_a, *input_b;
+    bool drawn, is_batch;
+    struct worst_problem problem; /* of --worst-inputs */
+    struct worst_inputs worst;
+    struct budget_problem budget_problem;
+    struct budget_answer budget;
+    char from[2][WORST_NAME_MAX + 32]; /* origin of its A and B */
+};
+
+/* Check the options, and make the GEMM of s->r, the only member that is set.  Prints and
+   returns an exit status; fp64_setup_clear() releases the matrices after any status. */
+int fp64_setup_make(struct fp64_setup *s, const struct context *x);
+void fp64_setup_clear(struct fp64_setup *s);
+
+/* What is said about it before anything is computed. */
+struct fp64_answer fp64_setup_answer(const struct fp64_setup *s, const struct context *x);
 
 /* Complain about --parts, or an option of the search, without --scheme.  Returns an exit
  * status. */

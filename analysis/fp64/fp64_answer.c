@@ -181,6 +181,8 @@ static double expected(const void *a)
     OF(input_a, "input_a", "", "file or family of A"),                                   \
     OF(input_b, "input_b", "", "file or family of B")
 
+const struct record_field fp64_setup_fields[] = { GEMM_FIELDS, { 0 } };
+
 const struct record_field fp64_error_fields[] = {
     OF(reference, "reference", "", "the reference of D"),
     RECORD_NAMED(struct fp64_answer, value, "", metrics, "",
@@ -219,14 +221,14 @@ const struct record_field fp64_gemm_fields[] = {
 
 /* --- sentences -------------------------------------------------------------------- */
 
-static void describe_scheme(char *text, size_t size, const void *answer)
+void fp64_describe_scheme(char *text, size_t size, const void *answer)
 {
     const struct fp64_answer *const a = answer;
     text_add(text, size, "%s on %s (evidence of the unit: %s)", a->scheme->name,
              a->unit->name, unit_evidence(a->unit));
 }
 
-static void describe_parts(char *text, size_t size, const void *answer)
+void fp64_describe_parts(char *text, size_t size, const void *answer)
 {
     const struct fp64_answer *const a = answer;
     if (a->scheme->part == &formats[FORMAT_F64]) return;
@@ -382,8 +384,8 @@ BUDGET_SENTENCE(one)
     BUDGET_LINES_OF(describe_budget_all, describe_budget_worst, describe_budget_one)
 
 #define SCHEME_LINES                                                                     \
-    { "scheme", describe_scheme, RECORD_ALWAYS, NULL },                                  \
-        { "parts", describe_parts, RECORD_ALWAYS, NULL },                                \
+    { "scheme", fp64_describe_scheme, RECORD_ALWAYS, NULL },                             \
+        { "parts", fp64_describe_parts, RECORD_ALWAYS, NULL },                           \
     {                                                                                    \
         "matrices", fp64_describe_matrices, RECORD_ALWAYS, NULL                          \
     }

@@ -56,10 +56,10 @@ enum bitcut_status fp64_answer_judge(struct fp64_answer *to, const struct bitcut
                                      const struct reference *reference,
                                      const struct gemm_options *options, struct fault *f);
 
-extern const struct record_field fp64_gemm_fields[], fp64_verify_fields[],
-    fp64_error_fields[];
-record_describe fp64_describe_matrices, fp64_describe_componentwise,
-    fp64_describe_relative;
+extern const struct record_field fp64_setup_fields[], fp64_gemm_fields[],
+    fp64_verify_fields[], fp64_error_fields[];
+record_describe fp64_describe_scheme, fp64_describe_parts, fp64_describe_matrices,
+    fp64_describe_componentwise, fp64_describe_relative;
 extern const struct record_line fp64_gemm_lines[], fp64_verify_lines[];
 
 #endif

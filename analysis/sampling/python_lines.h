@@ -4,6 +4,7 @@
 #define BITCUT_ANALYSIS_SAMPLING_PYTHON_LINES_H
 
 #include "analysis/sampling/tolerance.h"
+#include "lib/io/listing.h"
 
 /* A row of the table of libraries for which tests are written. */
 struct python_library {
@@ -24,6 +25,9 @@ struct python_library {
 };
 
 extern const struct python_library python_libraries[]; /* ended by a NULL name */
+
+/* A limit in the text of a test: rounded up to three digits, by at most 1 %. */
+void limit_text(char text[REAL_TEXT_MAX], double x);
 
 /* Of PYTHON_LINES, those of analysis/sampling/python_steps.h. */
 enum {
@@ -47,6 +51,7 @@ enum {
 
    Returns the number of lines; 0 if there is no limit, if A or B were quantized, or if a
    GEMM has more steps than fit or a limit that includes underflow in addition to steps.
+   Of an FP64 GEMM by a scheme the lines are those of analysis/sampling/python_fp64.h.
    For two results, D2 is the other one. Limits are rounded up, by at most 1 %. */
 int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX],
                  const struct python_library *library, const struct tolerance *t,

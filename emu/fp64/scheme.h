@@ -77,6 +77,13 @@ bool fp64_sums_are_exact(const struct fp64_job *job, const int width[2]);
 enum bitcut_status fp64_shifts(int *row, int *col, double *limit,
                                const struct fp64_job *job, struct fault *f);
 
+/* Whether an output depends on its row and column alone: scales by residues depend on all
+   of them. */
+static inline bool fp64_samples_lines(const struct bitcut_scheme *s)
+{
+    return s->cut || s->part == &formats[FORMAT_F64];
+}
+
 /* The functions `update` of the rows: fma(beta, c, rn(alpha v)), or rn(alpha v) if beta
    is
    +-0; the same, but fma(0, c, rn(alpha v)) if beta is +-0 and alpha is not 1 or -1; and

@@ -1051,7 +1051,7 @@ class Verdict(Result):
 
 
 class Tolerances(Result):
-    """Limits for the errors of a correct D.  u = 2^-24, C is the exact result.
+    """Limits for the errors of a correct D.  C is the exact result; u = 2^-24, with a scheme 2^-53.
 
     If D has fewer bits than FP32 (format_d), the limits are for the FP32 result before it is rounded to D:
     |D - C| may be half an ulp of D more.  rtol and atol include this rounding.
@@ -1074,8 +1074,8 @@ class Tolerances(Result):
     The other attributes are those of struct bitcut_tolerances.
     """
 
-    def judge(self, d: Any, a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None,
-              threads: int = 0, **given) -> "Verdict":
+    def judge(self, d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: str,
+              order: OrderLike = None, threads: int = 0, **given) -> "Verdict":
         """Compare D with these limits, which tolerance() computed for the other arguments.
 
         Of a batch, every D is compared; ``gemm`` of the verdict has the largest error.
@@ -1083,7 +1083,7 @@ class Tolerances(Result):
         Args:    d: the result, (m, n) or (count, m, n), of any type that gemm() takes
                  a: A, (m, k) or (count, m, k)
                  b: B, (k, n) or (count, k, n)
-                 recipe: the recipe of the limits
+                 recipe: the recipe of the limits; in its place, `scheme` for an FP64 GEMM
                  unit: their unit
                  order: their order of k
                  threads: number of threads; 0: one for each processor
@@ -1091,8 +1091,7 @@ class Tolerances(Result):
         Returns: Verdict, true if D is accepted
         Raises:  BadArgument: a shape or a name does not fit
         """
-        p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
-                            "order": None if order == "any" else order}, d=d)
+        p = _problem_of_any(a, b, recipe, unit, _with_order(given, order), d=d)
         options, found, limits = fresh(ToleranceOptions), fresh(ToleranceVerdict), fresh(_Tolerances)
         options.any_order = order == "any"
         for name in values(limits):
@@ -1105,22 +1104,28 @@ class Tolerances(Result):
         return points("Largest error of a correct output", [
             (f"largest of {self.runs} runs", self.max), ("limit for a test", self.limit),
             ("worst case, without underflow" if self.underflow > self.bound / 100 else
-             "worst case", self.bound)], "u |A||B|, u = 2^-24")
+             "worst case", self.bound)], "u |A||B|")
 
 
-def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None, runs: int = 0,
-              false_alarm: float = 0.0, seed: int = 1, two: bool = False, threads: int = 0,
-              **given) -> Tolerances:
+def _with_order(given: dict, order) -> dict:
+    """The arguments of a GEMM with its order of k, unless that is any."""
+    return given if order is None or order == "any" else {**given, "order": order}
+
+
+def tolerance(a: Any, b: Any, *, recipe: Optional[str] = None, unit: str, order: OrderLike = None,
+              runs: int = 0, false_alarm: float = 0.0, seed: int = 1, two: bool = False,
+              threads: int = 0, **given) -> Tolerances:
     """Compute the limits that a test of D = A B should have.
 
     With k in a random order, a correct D exceeds each known limit with a probability of at most
     `false_alarm`.  In its own order it never does, if the runs have all outputs (``outputs`` is m n).
     With a bias, factors, a start or steps of an epilogue, D is compared with the exact value of all steps.
-    A batch has one set of limits, for every D; `false_alarm` is that of all D together.
+    A batch has one set of limits, for every D; `false_alarm` is that of all D together.  With a scheme,
+    the limits are those of an FP64 GEMM, u = 2^-53; scheme="fp64" is a DGEMM.
 
     Args:    a: A, (m, k) or (count, m, k)
              b: B, (k, n) or (count, k, n)
-             recipe: a name of recipes()
+             recipe: a name of recipes(); in its place, `scheme` for an FP64 GEMM
              unit: a name of units() or chips()
              order: order of k, as gemm() takes it; "any": the kernel may add in any order
              runs: number of runs on these matrices; 0: 100
@@ -1137,8 +1142,7 @@ def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None
     >>> t.max < t.limit < t.bound
     True
     """
-    p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
-                        "order": None if order == "any" else order})
+    p = _problem_of_any(a, b, recipe, unit, _with_order(given, order))
     options, found = fresh(ToleranceOptions), fresh(_Tolerances)
     options.runs, options.false_alarm = integer(runs, "runs", DIMENSION_MAX), real(false_alarm, "false_alarm")
     options.seed, options.two = integer(seed, "seed", SEED_MAX), bool(two)
