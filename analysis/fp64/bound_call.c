@@ -3,7 +3,10 @@
 #include "analysis/accuracy/bound_run.h"
 #include "analysis/accuracy/gemm_data.h"
 #include "analysis/accuracy/short_result.h"
+#include "analysis/fp64/dense.h"
+#include "analysis/fp64/scheme_bound.h"
 #include "analysis/fp64/scheme_budget.h"
+#include "lib/exact/exact64.h"
 #include "lib/base/table.h"
 #include "lib/number/bits.h"
 #include "lib/number/hostfp.h"
@@ -201,6 +204,35 @@ static enum bitcut_status find_bound(double *limit, const struct bound_row *row,
     return status;
 }
 
+/* The limits of an FP64 GEMM by a scheme; NaN where there is none. */
+static enum bitcut_status find_scheme(double *limit, const struct call *c, int threads,
+                                      struct fault *f)
+{
+    const struct gemm_options options = { .threads = threads };
+    const struct exact_options exact = { .threads = threads,
+                                         .progress = progress_of_thread() };
+    struct fp64_job job = fp64_job_of(&c->gemm, c->parts, &options);
+    struct exact64_update update = { job.alpha, job.beta, NULL };
+    struct dense x;
+    if (c->gemm.order.slices > 1)
+        return fault_set(f, BITCUT_UNSUPPORTED, "there is no bound for k in slices");
+    enum bitcut_status status =
+        dense_make(&x, &c->gemm, threads)
+            ? BITCUT_OK
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
+    update.c = x.c;
+    if (!x.c) update.beta = 0;
+    job.a = x.a, job.b = x.b_lines, job.c = x.c;
+    if (status == BITCUT_OK) /* x.d takes |A||B| */
+        status = exact64_gemm(NULL, NULL, x.d, NULL, &exact, &update, x.m, x.n, x.k, x.a,
+                              x.b, f);
+    if (status == BITCUT_OK) status = scheme_bound(limit, &job, x.d, f);
+    for (size_t i = 0; i < x.m * x.n && status == BITCUT_OK; i++)
+        if (!isfinite(limit[i])) limit[i] = NAN;
+    dense_clear(&x);
+    return status;
+}
+
 enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, size_t i,
                                 const char *name, int threads, char *why)
 {
@@ -209,14 +241,16 @@ enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, s
     struct call c;
     struct fault f;
     enum bitcut_status status = call_take(&c, gemm, i, threads, &f);
-    if (status == BITCUT_OK && !row)
-        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "unknown bound");
+    if (status == BITCUT_OK && (c.gemm.scheme ? name != NULL : !row))
+        status =
+            fault_set(&f, BITCUT_BAD_ARGUMENT,
+                      row ? "a scheme has one bound, without a name" : "unknown bound");
     if (status == BITCUT_OK && !limit && c.gemm.m && c.gemm.n)
         status =
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of limits must not be NULL");
     if (status == BITCUT_OK && c.gemm.scheme)
-        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "bounds are those of FP32 GEMMs");
-    if (status == BITCUT_OK && c.gemm.m && c.gemm.n)
+        status = c.gemm.m && c.gemm.n ? find_scheme(limit, &c, threads, &f) : BITCUT_OK;
+    else if (status == BITCUT_OK && c.gemm.m && c.gemm.n)
         status = gemm_is_extended(&c.gemm) || c.plan.integer
                      ? find_extended(limit, row, &c, threads, &f)
                      : find_bound(limit, row, &c, threads, &f);

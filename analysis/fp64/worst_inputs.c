@@ -172,6 +172,14 @@ static void name_family(char name[WORST_NAME_MAX], const char *text, int range)
         else text_add(name, WORST_NAME_MAX, "%c", *text);
 }
 
+bool worst_start_name(char a[WORST_NAME_MAX], char b[WORST_NAME_MAX], int i, int range)
+{
+    if (i >= STARTS) return false;
+    name_family(a, families[i].a, range);
+    name_family(b, families[i].b, range);
+    return true;
+}
+
 static enum bitcut_status draw(struct search *s, struct worst_lines *to, const char *a,
                                const char *b, struct fault *f)
 {
@@ -192,8 +200,7 @@ static enum bitcut_status draw_start(struct search *s, struct worst_lines *to, i
                                      struct fault *f)
 {
     char a[WORST_NAME_MAX], b[WORST_NAME_MAX];
-    name_family(a, families[start].a, s->of->range);
-    name_family(b, families[start].b, s->of->range);
+    worst_start_name(a, b, start, s->of->range);
     return draw(s, to, a, b, f);
 }
 

@@ -67,6 +67,10 @@ enum bitcut_status worst_inputs_find(struct worst_inputs *to,
                                      struct fault *f);
 void worst_inputs_clear(struct worst_inputs *x);
 
+/* The names of families of start `i`, with exponents that span at most `range` binades.
+   False: after the last start. */
+bool worst_start_name(char a[WORST_NAME_MAX], char b[WORST_NAME_MAX], int i, int range);
+
 extern const struct record_field worst_inputs_fields[], worst_range_fields[],
     worst_cause_fields[];
 

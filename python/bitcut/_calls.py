@@ -1003,8 +1003,8 @@ def budget(a: Any, b: Any, *, recipe: Optional[str] = None, unit: str, index: in
                      for name, x in zip(names, parts) if name not in hidden}, **short)
 
 
-def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", index: int = 0,
-          threads: int = 0, **given) -> Any:
+def bound(a: Any, b: Any, *, recipe: Optional[str] = None, unit: str, name: Optional[str] = None,
+          index: int = 0, threads: int = 0, **given) -> Any:
     """Compute an error bound for each output of gemm().
 
     A D that overflows has no bound, though there may be a number for it.  With `format_d` the bound
@@ -1013,9 +1013,10 @@ def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", inde
 
     Args:    a: A, (m, k) or (count, m, k)
              b: B, (k, n) or (count, k, n)
-             recipe: a name of recipes()
+             recipe: a name of recipes(); in its place, `scheme` for an FP64 GEMM
              unit: a name of units() or chips()
-             name: a name of bounds(); its ``kind`` says whether it is rigorous
+             name: a name of bounds(), "aligned" if None; its ``kind`` says whether it is rigorous.  A
+                 scheme has one bound, a rigorous one, without a name
              index: the GEMM of a batch, or the group
              threads: number of threads; 0: one for each processor
              given: all other arguments of gemm(), such as c, order and format_a
@@ -1029,13 +1030,13 @@ def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", inde
     >>> bool((abs(d - bitcut.exact(a, b, format="f64")) <= limit).all())
     True
     """
-    p = _problem(a, b, {"recipe": recipe, "unit": unit, **given})
+    p = _problem_of_any(a, b, recipe, unit, given)
     rows = p.struct.m
     if p.offsets and not p.is_batch and 0 <= index < p.struct.count:  # of a group of rows
         rows = p.offsets[index] - (p.offsets[index - 1] if index else 0)
     to = _arrays.empty((rows, p.struct.n), "f64")
     compute(lib.bitcut_bound, look(to, "limit").address, byref(p.struct),
-            integer(index, "index", DIMENSION_MAX), text(name, "bound"), _threads(threads),
+            integer(index, "index", DIMENSION_MAX), name and text(name, "bound"), _threads(threads),
             keep=(p, to))
     return to
 
