@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut bound: every error bound of a GEMM, and its actual error. */
 #include "analysis/accuracy/bound_run.h"
-#include "analysis/cli/fp64_bound.h"
+#include "analysis/cli/bound_scheme.h"
 #include "analysis/cli/operands.h"
 #include "lib/io/json_record.h"
 

@@ -47,6 +47,7 @@ static void describe_verdict(char *text, size_t size, const void *answer)
     RECORD_INNER_IF(struct bound_check, member, key, unit, what, has_limits)
 /* clang-format off */
 const struct record_field bound_check_fields[] = {
+    OF(scheme, "scheme", "", "the scheme"),
     OF(input_a, "input_a", "", "file or family of A"),
     OF(input_b, "input_b", "", "file or family of B"),
     RECORD_TEXT_OF(kind, "kind", "\"rigorous\": no D of the scheme exceeds the bound"),

@@ -63,8 +63,6 @@ static bool lost_is_small(const struct bitcut_tolerances *t)
 
 enum { SUM_MAX = 112, ERROR_MAX = 80 };
 
-void limit_text(char text[REAL_TEXT_MAX], double x) { real_text(text, x * 1.0051, 3); }
-
 /* "F * " in front of a product, unless it is 1. */
 static void write_factor(char text[REAL_TEXT_MAX + 4], uint32_t factor, bool magnitude)
 {

@@ -4,7 +4,6 @@
 #define BITCUT_ANALYSIS_SAMPLING_PYTHON_LINES_H
 
 #include "analysis/sampling/tolerance.h"
-#include "lib/io/listing.h"
 
 /* A row of the table of libraries for which tests are written. */
 struct python_library {
@@ -25,9 +24,6 @@ struct python_library {
 };
 
 extern const struct python_library python_libraries[]; /* ended by a NULL name */
-
-/* A limit in the text of a test: rounded up to three digits, by at most 1 %. */
-void limit_text(char text[REAL_TEXT_MAX], double x);
 
 /* Of PYTHON_LINES, those of analysis/sampling/python_steps.h. */
 enum {

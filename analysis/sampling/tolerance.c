@@ -580,6 +580,8 @@ bool tolerance_needs_rest(const struct bitcut_tolerances *t)
     return !t->known || t->underflow > t->limit;
 }
 
+void limit_text(char text[REAL_TEXT_MAX], double x) { real_text(text, x * 1.0051, 3); }
+
 enum { SLACK_MAX = 8 }; /* with larger factors, limits for allclose() are not useful */
 
 bool tolerance_bound_closes(const void *limits)

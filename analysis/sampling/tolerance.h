@@ -5,6 +5,7 @@
 
 #include "analysis/sampling/sampling.h"
 #include "lib/base/record.h"
+#include "lib/io/listing.h"
 
 struct tolerance_problem {
     const struct bitcut_gemm *gemm; /* recipe, unit, order, alpha and beta are read; or
@@ -67,6 +68,9 @@ bool tolerance_needs_rest(const struct bitcut_tolerances *t);
 enum bitcut_status tolerance_find(struct tolerance *to, const struct tolerance_problem *q,
                                   int threads, const struct progress *progress,
                                   struct fault *f);
+
+/* A limit in the text of a test: rounded up to three digits, by at most 1 %. */
+void limit_text(char text[REAL_TEXT_MAX], double x);
 
 /* Whether allclose() is useful: by the bound, by the observed limit, and by the observed
    limit with atol 0.  Each takes a struct bitcut_tolerances. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bound for FP64 GEMMs by a scheme. */
-#ifndef BITCUT_ANALYSIS_CLI_FP64_BOUND_H
-#define BITCUT_ANALYSIS_CLI_FP64_BOUND_H
+#ifndef BITCUT_ANALYSIS_CLI_BOUND_SCHEME_H
+#define BITCUT_ANALYSIS_CLI_BOUND_SCHEME_H
 
 #include "analysis/cli/fp64_command.h"
 

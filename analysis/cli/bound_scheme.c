@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/cli/fp64_bound.h"
+#include "analysis/cli/bound_scheme.h"
 
 #include "analysis/fp64/bound_check.h"
 #include "lib/io/json_record.h"
