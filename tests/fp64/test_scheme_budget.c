@@ -298,6 +298,42 @@ START_TEST(exact_products_have_no_parts)
 }
 END_TEST
 
+/* Ones are exact in the first slice, which meets every slice: all that is lost is of the
+   other matrix, and no product is dropped. */
+START_TEST(losses_belong_to_their_matrix)
+{
+    static struct matrices x;
+    static const char *const lines[] = { "ozimmu@h100,parts=3", "ozimmu-rn@h100,parts=3",
+                                         "ozimmu-h@h100,parts=3",
+                                         "slices-f16@h100,parts=3" };
+    uint64_t state = test_seed();
+    for (size_t c = 0; c < 2 * sizeof lines / sizeof *lines; c++) {
+        const bool ones_in_a = c % 2;
+        struct scheme_budgets *budgets;
+        struct budget_summary all;
+        struct bitcut_gemm g;
+        struct fault f;
+        fill(&x, &state, UNIFORM, 50);
+        for (size_t i = 0; i < M * 50 && ones_in_a; i++) x.a[i] = 1;
+        for (size_t i = 0; i < N * 50 && !ones_in_a; i++) x.b[i] = 1;
+        gemm_make(&g, lines[c / 2], &x, 50);
+        ck_assert_int_eq(scheme_budgets_make(&budgets, &g, 3,
+                                             &(struct gemm_options){ .threads = 1 }, &f),
+                         BITCUT_OK);
+        ck_assert_int_eq(
+            scheme_budget_gemm(&all, budgets, &(struct gemm_options){ .threads = 1 }, &f),
+            BITCUT_OK);
+        const double of_a = all.part[BUDGET_REPRESENTATION_A][BUDGET_U].most,
+                     of_b = all.part[BUDGET_REPRESENTATION_B][BUDGET_U].most,
+                     dropped = all.part[BUDGET_DROPPED][BUDGET_U].most;
+        ck_assert_msg((ones_in_a ? of_b : of_a) > 0 && (ones_in_a ? of_a : of_b) == 0 &&
+                          dropped == 0,
+                      "%s: A %g, B %g, dropped %g", lines[c / 2], of_a, of_b, dropped);
+        scheme_budgets_free(budgets);
+    }
+}
+END_TEST
+
 /* NaN, infinities and scales beyond the range: there is no sum, and the reason is named.
  */
 START_TEST(special_values_have_no_sum)
@@ -333,4 +369,4 @@ START_TEST(special_values_have_no_sum)
 END_TEST
 
 TEST_MAIN("scheme_budget", parts_add_up_to_the_error, exact_products_have_no_parts,
-          special_values_have_no_sum)
+          losses_belong_to_their_matrix, special_values_have_no_sum)

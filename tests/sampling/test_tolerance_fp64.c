@@ -139,6 +139,8 @@ START_TEST(correct_results_are_within_limits)
                           line, kind, t.known, t.max, t.limit, t.bound, t.zeros);
             ck_assert_msg(t.limit < 8 * t.max, "%s, data %d: limit %g of %g", line, kind,
                           t.limit, t.max);
+            ck_assert_msg(t.atol + t.rtol * K <= 4 * (t.limit + 2) * 0x1p-53 * K,
+                          "%s, data %d: rtol %g, atol %g", line, kind, t.rtol, t.atol);
             for (int turn = 0; turn < turns; turn++) {
                 static struct matrices x;
                 struct bitcut_gemm g;
