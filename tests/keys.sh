@@ -30,7 +30,8 @@ documented() {
         { while (match($0, /@code\{[a-z_0-9.]+\}/)) {
               print substr($0, RSTART + 6, RLENGTH - 7)
               $0 = substr($0, RSTART + RLENGTH)
-          } }' "$manual" "$source/doc/keys.texi" "$source/doc/settle.texi" | tr ' .' '\n\n' | grep '^[^{}]*$' | grep .
+          } }' "$manual" "$source/doc/fp64.texi" "$source/doc/keys.texi" \
+        "$source/doc/settle.texi" | tr ' .' '\n\n' | grep '^[^{}]*$' | grep .
 }
 
 # prints NAME WORD...: add the keys that this command prints to those of NAME.
@@ -227,7 +228,6 @@ every_line() {
     unread gemm --scheme ozimmu --unit h100 -m 4 -n 4 -k 8
     unread gemm --scheme ozimmu --unit h100 --worst-inputs -m 1 -n 1 -k 8
     unread gemm --scheme ozimmu --unit h100 -m 4 -n 4 -k 8 --budget --at 0,0 --worst 1
-    unread bound --scheme ozimmu --unit h100 -m 4 -n 4 -k 8
     unread tolerance --scheme ozimmu --unit h100 -a W.npy -b V.npy -d U.npy --seeds 5
     unread advise --fp64 -a W.npy -b V.npy
     unread explain -a W.npy -b V.npy -d U.npy
