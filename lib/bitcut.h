@@ -865,13 +865,14 @@ struct bitcut_gemm {
      sparsity, alpha and beta.
    - NaN are those of the unit fma/f64.  Elements that are NaN or infinite are cut as the
      library of the scheme cuts them, and need not give NaN or infinity.
-   - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_judge(), bitcut_gemm_read() and
-     bitcut_gemm_write() take schemes, and bitcut_gemm_choose(), bitcut_gemm_method(),
-     bitcut_gemm_workspace() and bitcut_gemm_start() if the device has a kernel of the
-     scheme (`bitcut list fp64-kernels`), which takes matrices in f64 at strides and no
-     slices of k.  `unit` may then be NULL, or a unit of the device with the same formats.
-     The GEMMs of a batch start one after the other, in the workspace of one.  Other calls
-     refuse schemes.
+   - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_judge(), bitcut_gemm_read(),
+     bitcut_gemm_write(), bitcut_budget(), bitcut_bound(), bitcut_tolerance() and
+     bitcut_tolerance_judge() take schemes, and bitcut_gemm_choose(),
+     bitcut_gemm_method(), bitcut_gemm_workspace() and bitcut_gemm_start() if the device
+     has a kernel of the scheme (`bitcut list fp64-kernels`), which takes matrices in f64
+     at strides and no slices of k.  `unit` may then be NULL, or a unit of the device with
+     the same formats.  The GEMMs of a batch start one after the other, in the workspace
+     of one.  Other calls refuse schemes.
    - bitcut_gemm_judge() also takes a D in f64 without recipe and scheme.  Its metrics are
      in u = 2^-53, and grades compare D with FP64 multiply-adds on the same data.
    - Source: that of the scheme (`bitcut list schemes`). */
@@ -1489,6 +1490,9 @@ struct bitcut_part {
    - Of alpha A B + beta C, the rounding to the format of D belongs to the part "epilogue",
      and the parts "factors", "start" and "result" are 0.  With a bias, factors, a start or
      other steps, it belongs to the part "result".
+   - Of an FP64 GEMM with a scheme the parts are "representation_a", "representation_b",
+     "dropped", "unit", "overflow", "additions", "slices" (of k) and "epilogue", with u =
+     2^-53.  Parts of another kind of GEMM are 0 (the manual, "FP64").
    - On a unit of integers, elements are less their zero points.  "representation" is the
      rounding of elements to integers, "saturation" their limits and those of sums: what
      the s32 sum differs from the exact sum of the integers, modulo 2^32 or limited.  The
@@ -1575,8 +1579,8 @@ struct bitcut_tolerance_options {
 enum { BITCUT_DECADES = 7 };
 
 /* Limits that a correct D keeps.
-   - u = 2^-24.  C is the exact alpha A B + beta C.  |A||B| is the sum of magnitudes
-     |alpha| |A||B| + |beta C|.
+   - u = 2^-24; of an FP64 GEMM with a scheme u = 2^-53, and nothing underflows.  C is the
+     exact alpha A B + beta C.  |A||B| is the sum of magnitudes |alpha| |A||B| + |beta C|.
    - A limit is infinite where there is none.
    - With a bias, factors, a start or other steps, C is the exact value of all steps, |A||B|
      the sum of the magnitudes of all its terms, as bitcut_gemm_judge() has it, and ||A||

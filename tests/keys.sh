@@ -30,7 +30,8 @@ documented() {
         { while (match($0, /@code\{[a-z_0-9.]+\}/)) {
               print substr($0, RSTART + 6, RLENGTH - 7)
               $0 = substr($0, RSTART + RLENGTH)
-          } }' "$manual" "$source/doc/keys.texi" "$source/doc/settle.texi" | tr ' .' '\n\n' | grep '^[^{}]*$' | grep .
+          } }' "$manual" "$source/doc/fp64.texi" "$source/doc/keys.texi" \
+        "$source/doc/settle.texi" | tr ' .' '\n\n' | grep '^[^{}]*$' | grep .
 }
 
 # prints NAME WORD...: add the keys that this command prints to those of NAME.
@@ -126,6 +127,9 @@ runs > out 2>&1 || cat out >> run.failed
     prints D2 gemm --recipe legemm --unit a100 $small -o D2.npy --reference none
     prints fp64 gemm --scheme ozimmu --unit h100 -m 4 -n 4 -k 8 --save-a W.npy --save-b V.npy -o U.npy
     prints fp64 gemm --scheme ozimmu --unit h100 --worst-inputs -m 1 -n 1 -k 8
+    prints fp64 gemm --scheme ozimmu --unit h100 -m 4 -n 4 -k 8 --budget --at 0,0 --worst 1
+    prints fp64_bound bound --scheme ozimmu --unit h100 -m 4 -n 4 -k 8
+    prints fp64_tolerance tolerance --scheme ozimmu --unit h100 -a W.npy -b V.npy -d U.npy --seeds 5
     prints fp64_advice advise --fp64 -a W.npy -b V.npy
     prints fp64 explain -a W.npy -b V.npy -d U.npy
     prints fp64 verify --scheme ozimmu-h --unit h100 -a W.npy -b V.npy -d U.npy
@@ -223,6 +227,8 @@ every_line() {
     unread verify --recipe legemm --unit h100 -a A.npy -b B.npy -d D2.npy --worst 1 --seconds 1
     unread gemm --scheme ozimmu --unit h100 -m 4 -n 4 -k 8
     unread gemm --scheme ozimmu --unit h100 --worst-inputs -m 1 -n 1 -k 8
+    unread gemm --scheme ozimmu --unit h100 -m 4 -n 4 -k 8 --budget --at 0,0 --worst 1
+    unread tolerance --scheme ozimmu --unit h100 -a W.npy -b V.npy -d U.npy --seeds 5
     unread advise --fp64 -a W.npy -b V.npy
     unread explain -a W.npy -b V.npy -d U.npy
     unread verify --scheme ozimmu-h --unit h100 -a W.npy -b V.npy -d U.npy
@@ -233,12 +239,15 @@ every_line() {
     unread advise -a A.npy -b B.npy --unit h100 --quantizers --format-d bf16 --want 0.1
 }
 
-echo 1..30
+echo 1..32
 ok_if_empty "gemm" "$(same gemm gemm gemm_batch 'a GEMM' 'operands of a GEMM' metrics budget \
     'split of a quantizer' 'may emulated')"
 ok_if_empty "verify" "$(same verify verify verify_batch 'a GEMM' 'operands of a GEMM' budget)"
 ok_if_empty "FP64" "$(same fp64 'gemm of FP64' 'explain of FP64' 'verify of FP64' \
-    'errors of FP64' 'may metrics')"
+    'errors of FP64' 'may metrics' 'may budget')"
+ok_if_empty "bound of FP64" "$(same fp64_bound 'bound of FP64' 'may gemm of FP64' 'may bound')"
+ok_if_empty "tolerance of FP64" "$(same fp64_tolerance 'tolerance of FP64' 'may gemm of FP64' \
+    'may tolerance')"
 ok_if_empty "advise --fp64" "$(same fp64_advice 'advise of FP64')"
 ok_if_empty "explain" "$(same explain explain 'a GEMM')"
 ok_if_empty "explain --probe" "$(same probed 'probe of a program')"

@@ -46,7 +46,7 @@ analysis/order    lib lib/base lib/number lib/gemm emu analysis/order
 analysis/identify lib/base lib/number lib/gemm lib/exact emu analysis/order analysis/identify
 analysis/predict  lib lib/base lib/number lib/gemm lib/input emu analysis/order analysis/predict
 analysis/fp64     lib/base lib/number lib/gemm lib/exact lib/input emu emu/fp64 analysis/accuracy analysis/fp64
-analysis/sampling lib lib/base lib/number lib/gemm lib/exact lib/io emu analysis/split analysis/accuracy analysis/identify analysis/sampling
+analysis/sampling lib lib/base lib/number lib/gemm lib/exact lib/io emu emu/fp64 analysis/split analysis/accuracy analysis/fp64 analysis/identify analysis/sampling
 analysis/evidence lib/base lib/number lib/gemm lib/io emu gpu/api analysis/evidence
 analysis/fit      lib/base lib/number lib/gemm emu analysis/evidence analysis/fit
 analysis/verify   lib/base lib/number lib/gemm lib/input emu/fast emu emu/gfx9 gpu/api analysis/accuracy analysis/identify analysis/sampling analysis/evidence analysis/verify

@@ -4,8 +4,10 @@
 A fused multiply-add of FP32 is computed on fractions and rounded here; everything else is
 float16 and float32 arithmetic of NumPy, or binary64 where that is exact."""
 
+import ctypes
 import json
 import math
+import shutil
 import subprocess
 from fractions import Fraction
 
@@ -457,6 +459,75 @@ def tolerances():
                              size * 2.0**-22)
 
 
+def fp64_tests():
+    """The lines for FP64 GEMMs by schemes: they compute D - C exactly, accept D of the scheme, and reject
+    another output, a D with a slice less, and a D in FP32."""
+    rng = np.random.default_rng(5)
+    a, b, c = (rng.uniform(-1, 1, shape) for shape in ((9, 130), (130, 7), (9, 7)))
+    for name, x in ("A", a), ("B", b), ("C", c):
+        np.save(name + ".npy", x)
+    for scheme, fewer in ("fp64 --unit fma/f64", None), ("ozimmu --parts 8", 7), ("cublas-fixed", 6), \
+                         ("gemmul8", 13), ("ozimmu-ef --parts 8 --alpha 0.3 --beta -2 -c C.npy", 7):
+        chip = "" if "unit" in scheme else " --unit h100"
+        options = f"--scheme {scheme}{chip} -a A.npy -b B.npy"
+        alpha, beta = (0.3, -2.0) if "alpha" in scheme else (1.0, 0.0)
+        bitcut("gemm", *options.split(), "-o", "D.npy")
+        d = np.load("D.npy")
+        size = abs(alpha) * (abs(a) @ abs(b)) + abs(beta * c)
+        row = bitcut("tolerance", "--seeds", "12", *options.split())
+        for key, limit in ("numpy", "limit"), ("numpy_bound", "bound"):
+            values = {"np": np, "A": a, "B": b, "C": c, "D": d}
+            if not accepts(row[key], values):
+                return f"{scheme}: {key} rejects D"
+            wide = (row["componentwise"][limit] + 1) * 2.0**-53 * 1.1 * size
+            for number, wrong in enumerate(wrong_results(d, wide)):
+                if accepts(row[key], {**values, "D": wrong}):
+                    return f"{scheme}: {key} accepts wrong D {number}"
+        if accepts(row["numpy"], {**values, "D": d.astype("f4").astype("f8")}):
+            return f"{scheme}: the lines accept FP32"
+        if fewer is not None:
+            bitcut("gemm", *options.replace("--parts 8", "").split(), "--parts", str(fewer), "-o", "E.npy")
+            if accepts(row["numpy"], {**values, "D": np.load("E.npy")}):
+                return f"{scheme}: the lines accept {fewer} parts"
+        scope = dict(values)
+        exec("\n".join(line for line in row["numpy"] if not line.startswith("assert")), scope)
+        fractions = np.vectorize(lambda x: Fraction(float(x)), otypes=[object])
+        exact = Fraction(alpha) * (fractions(a) @ fractions(b)) + Fraction(beta) * fractions(c)
+        worst = abs(fractions(scope["error"]) - (fractions(d) - exact)) / fractions(size)
+        own = 2.0**-53 if alpha != 1 else 2.0**-100
+        if float(worst.max()) > own:
+            return f"{scheme}: the error is {float(worst.max())!r} |A||B| off"
+    return None
+
+
+def c_of_fp64():
+    """The function in C accepts D of the scheme and rejects a D with a slice less."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if not compiler:
+        return None
+    rng = np.random.default_rng(6)
+    a, b, c = (rng.uniform(-1, 1, shape) for shape in ((9, 130), (130, 7), (9, 7)))
+    for name, x in ("A", a), ("B", b), ("C", c):
+        np.save(name + ".npy", x)
+    for more in "", " -c C.npy --alpha 0.3 --beta -2":
+        options = ("--scheme ozimmu-h --unit h100 -a A.npy -b B.npy" + more).split()
+        row = bitcut("tolerance", "--seeds", "12", *options)
+        with open("test.c", "w") as f:
+            f.write("\n".join(row["c"]) + "\n")
+        subprocess.run([compiler, "-std=c11", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-Wall",
+                        "-Werror", "test.c", "-lm", "-o", f"./test{len(more)}.so"], check=True)
+        function = ctypes.CDLL(f"./test{len(more)}.so").gemm_is_accepted
+        function.restype = ctypes.c_bool
+        for parts, wanted in (8, True), (7, False):
+            bitcut("gemm", *options, "--parts", str(parts), "-o", "D.npy")
+            arrays = [np.load("D.npy"), a, b] + ([c] if more else [])
+            given = [x.ctypes.data_as(ctypes.c_void_p) for x in arrays]
+            sizes = [ctypes.c_size_t(x) for x in (9, 7, 130)]
+            if function(*given, *sizes) != wanted:
+                return f"{parts} slices{more}: accepted is {not wanted}"
+    return None
+
+
 def spread(x, lines, depth, shape):
     """Factors of blocks, one for each element of a matrix of this shape."""
     return np.kron(x.astype(F64), np.ones((lines, depth)))[:shape[0], :shape[1]]
@@ -555,6 +626,8 @@ POINTS = [
     ("a budget of Ootomo's method on Hopper, in fractions", budget),
     ("a bound of the same", bound),
     ("tests that tolerance writes", tolerances),
+    ("tests of FP64 that tolerance writes", fp64_tests),
+    ("tests of FP64 in C", c_of_fp64),
     ("the same for PyTorch", tensors),
     ("the same for a bias, factors and steps", steps),
 ]

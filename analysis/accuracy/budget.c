@@ -12,29 +12,46 @@
 #include <stdlib.h>
 
 /* clang-format off */
+#define FP32    BUDGET_OF_FP32
+#define STEPS   BUDGET_OF_STEPS
+#define SCHEMES BUDGET_OF_SCHEMES
 const struct budget_row budget_rows[] = {
-    { "representation", "the parts in place of A and B, with exponents unlimited" },
+    { "representation", "the parts in place of A and B, with exponents unlimited", FP32 },
     { "underflow",      "parts below the smallest exponent, and subnormal parts as the "
-                        "unit reads them" },
-    { "saturation",     "parts above the largest value of their format" },
-    { "dropped",        "products of parts that the recipe drops" },
-    { "alignment",      "bits that units cut from terms before adding them" },
-    { "accumulation",   "sums rounded to the format of the accumulator" },
-    { "promotion",      "accumulators added to FP32 sums and to each other" },
-    { "slices",         "sums of lanes and slices added" },
+                        "unit reads them", FP32 },
+    { "saturation",     "parts above the largest value of their format", FP32 },
+    { "dropped",        "products of parts that the recipe or the scheme drops",
+                        FP32 | SCHEMES },
+    { "alignment",      "bits that units cut from terms before adding them", FP32 },
+    { "accumulation",   "sums rounded to the format of the accumulator", FP32 },
+    { "promotion",      "accumulators added to FP32 sums and to each other", FP32 },
+    { "slices",         "sums of lanes and slices added", FP32 | SCHEMES },
     { "epilogue",       "inverse scaling of rows and columns, each step rounded to FP32, and "
-                        "without further parts the rounding to the format of D" },
-    { "factors",        "factors of A and B, on elements and at promotions, rounded" },
+                        "without further parts the rounding to the format of D; in FP64 "
+                        "alpha and beta C", FP32 | SCHEMES },
+    { "factors",        "factors of A and B, on elements and at promotions, rounded", STEPS },
     { "start",          "C or the bias from which sums start, rounded, and its addition to a "
-                        "slice" },
-    { "result",         "roundings to the format of D, by steps and the last one" },
+                        "slice", STEPS },
+    { "result",         "roundings to the format of D, by steps and the last one", STEPS },
+    { "representation_a", "bits of A that no part has", SCHEMES },
+    { "representation_b", "bits of B that no part has", SCHEMES },
+    { "unit",           "sums of products of parts that the unit rounds", SCHEMES },
+    { "overflow",       "integers beyond s32 or the range of the residues", SCHEMES },
+    { "additions",      "FP64 additions of the products, or of the residues", SCHEMES },
     { 0 }
 };
 /* clang-format on */
 
-bool budget_has_part(const struct bitcut_gemm *g, enum budget_part part)
+unsigned budget_kinds(const struct bitcut_gemm *g)
 {
-    return part <= BUDGET_EPILOGUE || gemm_is_extended(g);
+    if (g->scheme) return BUDGET_OF_SCHEMES;
+    return BUDGET_OF_FP32 | (gemm_is_extended(g) ? BUDGET_OF_STEPS : 0);
+}
+
+int budget_unit_exponent(const struct budget_output *x)
+{
+    enum { FP64 = -53 };
+    return x->is_f64 ? FP64 : result_unit_exponent(x->format);
 }
 
 /* The drift of D. */

@@ -4,6 +4,7 @@
 #define BITCUT_ANALYSIS_ACCURACY_BUDGET_H
 
 #include "emu/gemm.h"
+#include "lib/base/size.h"
 
 #include <gmp.h>
 
@@ -29,24 +30,44 @@ enum budget_part {
     BUDGET_FACTORS, /* factors of A and B on elements and at promotions */
     BUDGET_START,   /* C or the bias from which sums start, and its addition to a slice */
     BUDGET_RESULT,  /* roundings to the format of D, by steps and the last one */
+    /* of an FP64 GEMM by a scheme, with BUDGET_DROPPED, BUDGET_SLICES and BUDGET_EPILOGUE
+       (analysis/fp64/scheme_budget.h): */
+    BUDGET_REPRESENTATION_A, /* the parts in place of A */
+    BUDGET_REPRESENTATION_B, /* the parts in place of B */
+    BUDGET_UNIT,      /* sums of products of parts that a floating-point unit rounds */
+    BUDGET_OVERFLOW,  /* integers beyond s32, or beyond the range of the residues */
+    BUDGET_ADDITIONS, /* FP64 operations that add products of parts, or residues */
     BUDGET_PARTS
 };
 
+/* The kinds of GEMMs whose error has a part: all FP32 GEMMs; those with a bias, factors,
+   a start or other steps; FP64 GEMMs by a scheme. */
+enum budget_kind { BUDGET_OF_FP32 = 1, BUDGET_OF_STEPS = 2, BUDGET_OF_SCHEMES = 4 };
+
 struct budget_row {
     const char *name, *what;
+    unsigned kinds; /* enum budget_kind */
 };
 
 extern const struct budget_row budget_rows[BUDGET_PARTS + 1]; /* by part; ended by NULL */
 
-/* Whether a part may differ from 0: the parts after BUDGET_EPILOGUE may only for a GEMM
-   with a bias, factors, a start or other steps. */
-bool budget_has_part(const struct bitcut_gemm *g, enum budget_part part);
+/* The kinds that a GEMM is of. */
+unsigned budget_kinds(const struct bitcut_gemm *g);
 
-/* Whether a part with this largest magnitude is listed: the parts after BUDGET_EPILOGUE
-   are not if they are 0. */
-static inline bool budget_lists(int part, double most)
+/* Whether a part may differ from 0. */
+static inline bool budget_has_part(const struct bitcut_gemm *g, enum budget_part part)
 {
-    return part <= BUDGET_EPILOGUE || part == BUDGET_PARTS || !(most == 0);
+    return budget_rows[part].kinds & budget_kinds(g);
+}
+
+/* Whether a part with this largest magnitude is listed, or BUDGET_PARTS, the error
+   itself: parts of GEMMs with steps are not if they are 0. */
+static inline bool budget_lists(int part, bool is_f64, double most)
+{
+    if (part == BUDGET_PARTS) return true;
+    const unsigned kinds = budget_rows[part].kinds;
+    if (is_f64) return kinds & BUDGET_OF_SCHEMES;
+    return kinds & BUDGET_OF_FP32 || (kinds & BUDGET_OF_STEPS && !(most == 0));
 }
 
 /* Why an output has no finite sum. */
@@ -62,7 +83,7 @@ struct budget_output {
     double part[BUDGET_PARTS], error; /* rounded to nearest in binary64 */
     char *exact[BUDGET_PARTS];        /* as "m*2^e", if asked for; else NULL */
     double size; /* |alpha| |A| |B| + |beta c|, or the magnitudes of all steps' terms */
-    /* the next three are NaN with a bias, factors, a start or other steps */
+    /* the next three are NaN with a bias, factors, a start or other steps, and in FP64 */
     double drift; /* bound on what rounding moved D by: everything except the error of
                      parts and of dropped products */
     double drift_mean;   /* mean movement by rounding, by a model (budget_watch.h) */
@@ -70,7 +91,12 @@ struct budget_output {
     double value;        /* alpha A B + beta C, or the exact value of all steps */
     uint32_t d;          /* FP32 encoding                       */
     const struct bitcut_format *format; /* format of D; NULL: f32 */
+    bool is_f64; /* whether the GEMM is an FP64 GEMM, whose D is d64 */
+    double d64;
 };
+
+/* The binary logarithm of u, the unit roundoff of D. */
+int budget_unit_exponent(const struct budget_output *x);
 
 /* The exact sums for which the parts of a row of A and a column of B stand. */
 struct budget_stages;
@@ -125,9 +151,62 @@ struct budget_summary {
     size_t without; /* computed outputs without a finite sum, which are in no statistic */
     size_t first;   /* the first of these, i n + j; `total` if there is none */
     struct budget_event event; /* and the reason */
+    bool is_f64;               /* whether the GEMM is an FP64 GEMM */
     /* output with the largest error in u |A||B|; `total` if there is none */
     size_t worst;
 };
+
+/* The most outputs of a piece. */
+enum { BUDGET_PIECE_MAX = 1024 };
+
+/* Outputs that are computed together: `from` to `to` of a sample of the m x n outputs,
+   and their lines.  Line i < m is row i of A, the others are the columns of B. */
+struct budget_piece {
+    size_t m, n, from, to;
+    struct spread_evenly sample;
+    void *const *line; /* [m + n]: as budget_work.line made it; NULL: no output has it */
+};
+
+/* The lines of output t of the sample. */
+static inline size_t budget_row(const struct budget_piece *x, size_t t)
+{
+    return spread_place(&x->sample, t) / x->n;
+}
+static inline size_t budget_column(const struct budget_piece *x, size_t t)
+{
+    return x->m + spread_place(&x->sample, t) % x->n;
+}
+
+/* How the budgets of the outputs of a GEMM are computed. */
+struct budget_work {
+    size_t m, n, k;
+    bool is_f64;
+    unsigned kinds;   /* budget_kinds()                                                 */
+    bool copies_rows; /* whether a row of A takes memory, as a column of B always does */
+    const void *context;
+
+    /* What the budgets of all outputs in a line need of it.  NULL: no memory.  `release`
+       frees it. */
+    void *(*line)(const void *context, size_t line);
+    void (*release)(void *line);
+
+    /* Prepare the outputs of a piece, whose lines are made; NULL: nothing to prepare.
+       False: no memory. */
+    bool (*start)(const void *context, const struct budget_piece *x, int threads,
+                  const struct progress *progress);
+
+    /* The budget of output t of the sample, of the piece that was prepared last. */
+    enum bitcut_status (*output)(struct budget_output *to, const void *context,
+                                 const struct budget_piece *x, size_t t, struct fault *f);
+};
+
+/* Compute the budgets of all outputs if m n k is at most 2^27, otherwise of outputs with
+   about that many products, spread evenly.  If progress asks to stop, the result has the
+   outputs done until then.  The result does not depend on the number of threads.  Returns
+   BITCUT_NO_MEMORY, or the status of an output. */
+enum bitcut_status budget_summarize(struct budget_summary *to,
+                                    const struct budget_work *w, int threads,
+                                    const struct progress *progress, struct fault *f);
 
 struct gemm_data;
 
@@ -140,10 +219,7 @@ struct budget_matrices {
                             it is dense */
 };
 
-/* The budget of a GEMM on a unit, by its plan.  All outputs are computed if m n k is at
-   most 2^27, otherwise outputs with about that many products.  If progress asks to stop,
-   the result has the outputs done until then.  The result does not depend on the number
-   of threads.  Returns BITCUT_NO_MEMORY if memory runs out. */
+/* The budget of a GEMM on a unit, by its plan, as budget_summarize() computes it. */
 enum bitcut_status budget_gemm(struct budget_summary *to, const struct bitcut_gemm *g,
                                const struct gemm_plan *plan,
                                const struct budget_matrices *x, int threads,

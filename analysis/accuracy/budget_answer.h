@@ -8,12 +8,34 @@
 #include "analysis/accuracy/gemm_data.h"
 #include "emu/gemm_sentence.h"
 
-/* A request for budgets of the result `d` of a GEMM on a unit. */
+struct budget_problem;
+struct budget_place;
+
+/* How the budgets of a result are computed.  Statuses as for budget_find(). */
+struct budget_source {
+    enum bitcut_status (*all)(struct budget_summary *to, const struct budget_problem *q,
+                              const struct gemm_options *options, struct fault *f);
+
+    /* Set the budget of output (i, j), with texts, and the given D. */
+    enum bitcut_status (*at)(struct budget_place *to, const struct budget_problem *q,
+                             size_t i, size_t j, struct fault *f);
+
+    /* Set u[i n + j] to |D - C| / |A||B| of the given D, in u of its format; infinite
+       where only one of D and C is finite. */
+    enum bitcut_status (*errors)(double *u, const struct budget_problem *q,
+                                 const struct gemm_options *options, struct fault *f);
+};
+
+/* A request for budgets of the m x n result `d` of a GEMM on a unit, or of another
+   source's. */
 struct budget_problem {
     const struct bitcut_gemm *gemm;
-    const struct gemm_plan *plan;
+    size_t m, n;
+    const struct gemm_plan *plan; /* of an FP32 GEMM, with the next two */
     const struct gemm_data *data;
     const struct matrix *d;
+    const struct budget_source *source; /* NULL: of the FP32 GEMM */
+    const void *context;                /* of another source      */
     bool all;     /* budget of all outputs together */
     size_t worst; /* number of outputs with the largest errors to report */
     bool one;     /* budget of the output (i, j) */
@@ -25,8 +47,12 @@ struct budget_place {
     size_t i, j;
     struct budget_output budget;
     uint32_t given;
-    double u; /* |D - C| / |A||B| of the given result, in u of its format */
+    double given64; /* of an FP64 GEMM, in place of `given` */
+    double u;       /* |D - C| / |A||B| of the given result, in u of its format */
 };
+
+/* Whether the given result has the emulator's bits. */
+bool budget_place_is_same(const struct budget_place *p);
 
 struct budget_answer {
     const struct budget_problem *problem;
@@ -54,16 +80,22 @@ struct gemm_answer {
 };
 
 /* Sentences (lib/base/record.h) about an answer that begins with a struct gemm_answer. */
-void budget_describe_all(char *text, size_t size, const void *answer);
-void budget_describe_worst(char *text, size_t size, const void *answer);
-void budget_describe_one(char *text, size_t size, const void *answer);
+record_describe budget_describe_all, budget_describe_worst, budget_describe_one;
+
+/* The same about a struct budget_answer. */
+record_describe budget_answer_describe_all, budget_answer_describe_worst,
+    budget_answer_describe_one;
+
 void gemm_describe_library(char *text, size_t size, const void *answer);
 
-#define BUDGET_LINES                                                                     \
-    { "error budget", budget_describe_all, RECORD_ALWAYS, NULL },                        \
-        { "worst outputs", budget_describe_worst, RECORD_ALWAYS, NULL },                 \
+/* Their lines, by the sentences of an answer. */
+#define BUDGET_LINES_OF(all, worst, one)                                                 \
+    { "error budget", all, RECORD_ALWAYS, NULL },                                        \
+        { "worst outputs", worst, RECORD_ALWAYS, NULL },                                 \
     {                                                                                    \
-        "one output", budget_describe_one, RECORD_ALWAYS, NULL                           \
+        "one output", one, RECORD_ALWAYS, NULL                                           \
     }
+#define BUDGET_LINES                                                                     \
+    BUDGET_LINES_OF(budget_describe_all, budget_describe_worst, budget_describe_one)
 
 #endif

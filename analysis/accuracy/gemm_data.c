@@ -328,12 +328,23 @@ static void draw_products(size_t *at, const struct gemm_data *p, bool shuffled,
     }
 }
 
+void gemm_data_draw(size_t *row, size_t *col, size_t *at, const struct gemm_data *from,
+                    size_t rows, size_t cols, uint64_t seed, uint64_t run, bool ordered)
+{
+    const size_t m = from->a.rows, n = from->b.cols;
+    const uint64_t stream = run * STREAMS;
+    draw(row, smaller(rows, m), m, run || rows < m,
+         rng_start(seed, stream + STREAM_ROWS));
+    draw(col, smaller(cols, n), n, run || cols < n,
+         rng_start(seed, stream + STREAM_COLUMNS));
+    draw_products(at, from, run && !ordered, rng_start(seed, stream + STREAM_K));
+}
+
 enum bitcut_status gemm_data_shuffle(struct gemm_data *to, const struct gemm_data *from,
                                      size_t rows, size_t cols, uint64_t seed,
                                      uint64_t run, bool ordered, struct fault *f)
 {
     const size_t m = from->a.rows, k = from->a.cols, n = from->b.cols;
-    const uint64_t stream = run * STREAMS;
     rows = smaller(rows, m);
     cols = smaller(cols, n);
     size_t *const row = memory_allocate(m, sizeof *row),
@@ -344,9 +355,7 @@ enum bitcut_status gemm_data_shuffle(struct gemm_data *to, const struct gemm_dat
             ? BITCUT_OK
             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
     if (status == BITCUT_OK) {
-        draw(row, rows, m, run || rows < m, rng_start(seed, stream + STREAM_ROWS));
-        draw(col, cols, n, run || cols < n, rng_start(seed, stream + STREAM_COLUMNS));
-        draw_products(at, from, run && !ordered, rng_start(seed, stream + STREAM_K));
+        gemm_data_draw(row, col, at, from, rows, cols, seed, run, ordered);
         const struct picked p = { row, col, at, rows, cols };
         status = pick_all(to, from, &p, f);
     }

@@ -46,6 +46,12 @@ enum bitcut_status gemm_data_shuffle(struct gemm_data *to, const struct gemm_dat
                                      size_t rows, size_t cols, uint64_t seed,
                                      uint64_t run, bool ordered, struct fault *f);
 
+/* The rows, columns and products of such a sample: at most `rows` of row[], of m numbers,
+   `cols` of col[], of n numbers, and k numbers of at[].  Of `from` the sizes and the
+   depths of the factors are read. */
+void gemm_data_draw(size_t *row, size_t *col, size_t *at, const struct gemm_data *from,
+                    size_t rows, size_t cols, uint64_t seed, uint64_t run, bool ordered);
+
 /* These rows of A and columns of B, in this order, with their C, bias and factors, and k
    in order.  BITCUT_NO_MEMORY leaves nothing to clear. */
 enum bitcut_status gemm_data_pick(struct gemm_data *to, const struct gemm_data *from,

@@ -56,7 +56,11 @@ double b_at(const struct comparison *x, size_t i);
 double c_at(const struct comparison *x, size_t i);
 double alpha_of(const struct comparison *x);
 
-/* The reciprocal of the unit roundoff of an FP32 or a binary64 GEMM. */
+/* The unit roundoff of an FP32 or a binary64 GEMM, and its reciprocal. */
+static inline double unit_of_result(const struct comparison *x)
+{
+    return x->is_f64 ? 0x1p-53 : 0x1p-24;
+}
 static inline double units_in_one(const struct comparison *x)
 {
     return x->is_f64 ? 0x1p53 : 0x1p24;

@@ -3,6 +3,7 @@
 #include "analysis/answers/answers.h"
 
 #include "analysis/fit/fit_fields.h"
+#include "analysis/fp64/bound_check.h"
 #include "analysis/fp64/scheme_advice.h"
 #include "analysis/fp64/scheme_search.h"
 #include "analysis/identify/result_pair.h"
@@ -69,6 +70,7 @@ const struct record answers[] = {
     INNER(worst_inputs, "gemm of FP64.worst_inputs.causes", "the causes of the loss", worst_cause_fields),
     INNER(worst_range, "gemm of FP64.worst_inputs.ranges", "the loss for a range of exponents", worst_range_fields),
     INNER(edge_result, "gemm of FP64.worst_inputs.edge_cases", "a dot product at the ends of the range", edge_result_fields),
+    INNER(bound_check, "bound of FP64", "the bound of an FP64 GEMM by a scheme", bound_check_fields),
     INNER(scheme_advice, "advise of FP64", "which scheme is accurate enough", scheme_advice_fields),
     INNER(scheme_trial, "advise of FP64.advice", "a recommended scheme", scheme_trial_fields),
     INNER(fp64_answer, "errors of FP64", "errors of an FP64 GEMM, beside all metrics", fp64_error_fields),

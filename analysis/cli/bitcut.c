@@ -146,7 +146,7 @@ static int print_help(void)
 static void print_examples(const struct example *e)
 {
     printf("\nExamples:\n");
-    for (int i = 0; i < EXAMPLES; i++) {
+    for (int i = 0; i < EXAMPLES && e[i].line; i++) {
         printf("  %s:\n    ", e[i].what);
         screen_wrap(screen_columns(SCREEN_TYPICAL), 4, 4, e[i].line, SCREEN_NEUTRAL);
     }

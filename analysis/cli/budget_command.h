@@ -32,6 +32,11 @@ static inline bool budget_is_asked(const struct budget_options *o)
 /* Whether the output named by --at exists.  Prints a message and returns an exit status.
  */
 int budget_check(const struct budget_options *o, const struct setup *s);
+int budget_check_sizes(const struct budget_options *o, bool is_batch, size_t m, size_t n);
+
+/* What the options, which were checked, request of the m x n outputs of g. */
+struct budget_problem budget_problem_of(const struct budget_options *o,
+                                        const struct bitcut_gemm *g, size_t m, size_t n);
 
 /* The same as budget_find(), with messages and an exit status. */
 int budget_run(struct budget_answer *to, const struct budget_problem *q,

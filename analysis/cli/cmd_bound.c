@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut bound: every error bound of a GEMM, and its actual error. */
 #include "analysis/accuracy/bound_run.h"
+#include "analysis/cli/bound_scheme.h"
 #include "analysis/cli/operands.h"
 #include "lib/io/json_record.h"
 
 struct bound_options {
     struct setup_options setup;
     struct operand_options operands;
+    struct fp64_options fp64;
     const char *d;
     size_t samples;
 };
 
 static const struct bound_options defaults = { .setup = SETUP_BATCH_DEFAULTS,
-                                               .operands = OPERAND_DEFAULTS };
+                                               .operands = OPERAND_DEFAULTS,
+                                               .fp64 = FP64_DEFAULTS };
 
 static const struct option_row options[] = {
     SETUP_OPTIONS(bound),
+    FP64_OPTIONS(bound),
     OPERAND_OPTIONS(bound),
     EPILOGUE_OPTIONS(bound),
     ZERO_OPTIONS(bound),
@@ -104,9 +108,28 @@ static int check_single(const struct setup *s)
                     "requires --index, one GEMM");
 }
 
+/* Of an FP64 GEMM by a scheme. */
+static int run_scheme(struct context *x, const struct bound_options *o)
+{
+    static const char *const taken[] = {
+        "scheme",   "parts",   "unit",    "a",       "b",        "c",
+        "d",        "alpha",   "beta",    "format",  "format-a", "format-b",
+        "format-c", "shape-a", "shape-b", "shape-c", "shape-d",  "m",
+        "n",        "k",       "input-a", "input-b", "pair",     "index",
+        "json",     "threads", "seed",    "o",       "split-k",  NULL
+    };
+    return fp64_bound(x, &(struct fp64_request){ .fp64 = &o->fp64,
+                                                 .setup = &o->setup,
+                                                 .operands = &o->operands,
+                                                 .taken = taken,
+                                                 .d = o->d });
+}
+
 static int run(struct context *x)
 {
     const struct bound_options *const o = x->own;
+    if (fp64_check(&o->fp64) != EXIT_GOOD) return EXIT_USAGE;
+    if (o->fp64.scheme) return run_scheme(x, o);
     struct setup s = { .options = &o->setup, .takes_integers = true };
     struct matrix d = { 0 };
     x->emitter.columns = columns;
@@ -135,7 +158,9 @@ const struct command command_bound = {
     .examples = {
         { "Compare the error of a GEMM with every bound",
           "bitcut bound --recipe ootomo --unit h100 -m 64 -n 64 -k 256" },
-        { "The same for a result in a file",
+        { "Compare the bound of an emulated DGEMM with its errors on families of inputs",
+          "bitcut bound --scheme ozimmu --unit h100 -m 16 -n 16 -k 256" },
+        { "Compare the error of a GEMM in a file with every bound",
           "bitcut bound --recipe ootomo --unit h100 -a a.npy -b b.npy -d d.npy" },
     },
 };

@@ -360,6 +360,7 @@ static int run(struct context *x)
                                                     .save_a = o->save_a,
                                                     .save_b = o->save_b,
                                                     .reference = o->reference,
+                                                    .budget = &o->budget,
                                                     .device = device_named(o->device),
                                                     .kernel = o->kernel });
     if (status == EXIT_GOOD) status = fp64_check(&o->fp64);

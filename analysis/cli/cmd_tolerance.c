@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut tolerance: the limits of a test of a kernel, and the faults that the test
    rejects. */
+#include "analysis/cli/fp64_tolerance.h"
 #include "analysis/cli/operands.h"
 #include "analysis/cli/row_value.h"
-#include "analysis/sampling/python_lines.h"
-#include "analysis/sampling/tolerance_text.h"
+#include "analysis/cli/tolerance_rows.h"
 #include "lib/base/text.h"
 #include "lib/input/source.h"
 #include "lib/io/json_record.h"
@@ -15,6 +15,7 @@
 struct tolerance_options {
     struct setup_options setup;
     struct operand_options operands;
+    struct fp64_options fp64;
     const char *d, *original_a, *original_b, *input, *reference;
     size_t seeds, power;
     uint32_t false_alarm;
@@ -27,6 +28,7 @@ enum { POWER_USUAL = 20 };
 
 static const struct tolerance_options defaults = { .setup = SETUP_BATCH_DEFAULTS,
                                                    .operands = OPERAND_DEFAULTS,
+                                                   .fp64 = FP64_DEFAULTS,
                                                    .reference = "exact",
                                                    .seeds = 100,
                                                    .power = POWER_UNSET,
@@ -34,6 +36,7 @@ static const struct tolerance_options defaults = { .setup = SETUP_BATCH_DEFAULTS
 
 static const struct option_row options[] = {
     SETUP_OPTIONS(tolerance),
+    FP64_OPTIONS(tolerance),
     OPERAND_OPTIONS(tolerance),
     EPILOGUE_OPTIONS(tolerance),
     ZERO_OPTIONS(tolerance),
@@ -245,28 +248,12 @@ static json_t *describe(const struct work *w, const struct context *x)
     json_t *row = json_object();
     setup_describe(row, &w->s.gemm, &w->s.plan);
     json_object_update_new(
-        row, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "m", json_count(q->m), "n",
-                       json_count(q->n), "k", json_count(q->k), "input_a",
-                       json_text(w->s.input_a), "input_b", json_text(w->s.input_b),
-                       "seed", json_seed(x->seed), "shuffled",
-                       (int)(q->source.as_is != NULL)));
+        row,
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "m", json_count(q->m), "n",
+                  json_count(q->n), "k", json_count(q->k), "input_a",
+                  json_text(w->s.input_a), "input_b", json_text(w->s.input_b), "seed",
+                  json_seed(x->seed), "shuffled", (int)runs_are_shuffled(&q->source)));
     return row;
-}
-
-/* The tests as lines of Python, for each library and for both limits. */
-static void add_python(json_t *row, const struct tolerance *t,
-                       const struct tolerance_problem *q)
-{
-    for (const struct python_library *l = python_libraries; l->name; l++)
-        for (int observed = 1; observed >= 0; observed--) {
-            char line[PYTHON_LINES][PYTHON_LINE_MAX], key[40];
-            json_t *const list = json_array();
-            const int count = python_lines(line, l, t, q, observed);
-            for (int i = 0; i < count; i++)
-                json_array_append_new(list, json_string(line[i]));
-            snprintf(key, sizeof key, "%s%s", l->name, observed ? "" : "_bound");
-            json_object_set_new(row, key, list);
-        }
 }
 
 static json_t *answer_json(const struct work *w, const struct tolerance_answer *a,
@@ -274,14 +261,8 @@ static json_t *answer_json(const struct work *w, const struct tolerance_answer *
 {
     const struct tolerance_options *const o = &w->o;
     json_t *row = describe(w, x);
-    record_json(row, tolerance_fields, &a->found->limits);
+    tolerance_rows(row, a, w->s.is_batch);
     if (w->s.is_batch) json_object_set_new(row, "count", json_count(w->s.count));
-    else add_python(row, a->found, a->problem);
-    if (a->given) {
-        json_t *const given = json_object();
-        record_json(given, given_fields, a->given);
-        json_object_set_new(row, "given", given);
-    }
     if (a->quantization) {
         json_t *const error = json_object();
         record_json(error, quantization_fields, a->quantization);
@@ -329,7 +310,7 @@ static int find(const struct work *w, struct context *x)
     const struct tolerance_answer a = { .gemm = told,
                                         .found = &t,
                                         .problem = q,
-                                        .shuffled = q->source.as_is != NULL,
+                                        .shuffled = runs_are_shuffled(&q->source),
                                         .given = o->d ? &given : NULL,
                                         .quantization = originals ? &quantization : NULL,
                                         .power = o->power ? &p : NULL };
@@ -338,12 +319,41 @@ static int find(const struct work *w, struct context *x)
     return o->d && !given.verdict.accepted ? EXIT_FOUND : EXIT_GOOD;
 }
 
+/* Of an FP64 GEMM by a scheme. */
+static int run_scheme(struct context *x, const struct tolerance_options *o)
+{
+    static const char *const taken[] = {
+        "scheme",  "parts",   "unit",    "a",        "b",        "c",           "d",
+        "alpha",   "beta",    "format",  "format-a", "format-b", "format-c",    "shape-a",
+        "shape-b", "shape-c", "shape-d", "m",        "n",        "k",           "input",
+        "input-a", "input-b", "pair",    "index",    "seeds",    "false-alarm", "order",
+        "verbose", "json",    "threads", "seed",     "o",        "split-k",     NULL
+    };
+    struct setup_options setup = o->setup;
+    struct operand_options operands = o->operands;
+    const bool any = take_any_order(&setup);
+    if (o->setup.order && !any)
+        return complain("--order", "must be any with --scheme; --split-k cuts k");
+    if (o->input) operands.input_a = operands.input_b = o->input;
+    const struct fp64_tolerance request = { .request = { .fp64 = &o->fp64,
+                                                         .setup = &setup,
+                                                         .operands = &operands,
+                                                         .d = o->d,
+                                                         .taken = taken },
+                                            .runs = o->seeds,
+                                            .false_alarm = value_of_float(o->false_alarm),
+                                            .any_order = any };
+    return fp64_tolerance(x, &request);
+}
+
 static int run(struct context *x)
 {
     const struct tolerance_options *const o = x->own;
     struct work w = { 0 };
     x->emitter.verbose = o->verbose;
     int status = check_options(o);
+    if (status == EXIT_GOOD) status = fp64_check(&o->fp64);
+    if (status == EXIT_GOOD && o->fp64.scheme) return run_scheme(x, o);
     if (status == EXIT_GOOD) status = make(&w, x);
     if (status == EXIT_GOOD) status = find(&w, x);
     matrix_clear(&w.d);
@@ -368,6 +378,8 @@ const struct command command_tolerance = {
     .examples = {
         { "Find the limits that a test of a kernel should have",
           "bitcut tolerance --recipe ootomo --unit h100 -m 64 -n 64 -k 256" },
+        { "Find the limits of a DGEMM that cuBLAS emulates with 55 bits",
+          "bitcut tolerance --scheme cublas-fixed --parts 7 --unit h100 -m 64 -n 64 -k 512" },
         { "Check a result against these limits",
           "bitcut tolerance --recipe ootomo --unit h100 -a a.npy -b b.npy -d d.npy" },
     },

@@ -431,6 +431,7 @@ static int run(struct context *x)
         return fp64_verify(x,
                            &(struct fp64_request){ .fp64 = &o->fp64,
                                                    .setup = &o->setup,
+                                                   .budget = &o->budget,
                                                    .d = o->d,
                                                    .device = device_named(o->device) });
     }

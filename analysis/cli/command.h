@@ -58,7 +58,7 @@ struct example {
     const char *what, *line;
 };
 
-enum { EXAMPLES = 2 };
+enum { EXAMPLES = 3 };
 
 /* A row of the command table.  `own` points to the command's options; the shared options
    (--json, --threads, --seed, --help) are read as well. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/fp64_command.h"
 
+#include "analysis/fp64/scheme_budget.h"
 #include "analysis/fp64/scheme_search.h"
 #include "lib/base/clock.h"
 #include "lib/input/matrix_file.h"
@@ -39,6 +40,27 @@ static int judge(struct fp64_answer *a, const struct fp64_setup *s, const char *
     return fail("--reference", &f);
 }
 
+/* The budgets that options request, of the emulator's results. */
+static int find_budgets(struct fp64_answer *a, struct fp64_setup *s,
+                        const struct context *x)
+{
+    const struct gemm_options options = context_options(x);
+    const struct budget_options *const o = s->r->budget;
+    struct budget_problem *const q = &s->budget_problem;
+    struct scheme_budgets *budgets;
+    struct fault f;
+    if (!o || !budget_is_asked(o)) return EXIT_GOOD;
+    if (scheme_budgets_make(&budgets, &s->gemm, &s->by, &options, &f) != BITCUT_OK)
+        return fail("--budget", &f);
+    *q = budget_problem_of(o, &s->gemm, s->gemm.m, s->gemm.n);
+    q->source = &scheme_budget_source;
+    q->context = budgets;
+    const int status = budget_run(&s->budget, q, x);
+    scheme_budgets_free(budgets);
+    a->budget = &s->budget;
+    return status;
+}
+
 static int fail_interrupted(const struct worst_inputs *w)
 {
     struct fault f;
@@ -55,12 +77,14 @@ int fp64_gemm(struct context *x, const struct fp64_request *r)
     if (status == EXIT_GOOD) a = fp64_setup_answer(&s, x);
     if (status == EXIT_GOOD && whole) status = compute(&a, &s, x);
     if (status == EXIT_GOOD && whole) status = judge(&a, &s, r->reference, x);
+    if (status == EXIT_GOOD && whole) status = find_budgets(&a, &s, x);
     if (status == EXIT_GOOD) status = write(&s.a, r->save_a);
     if (status == EXIT_GOOD) status = write(&s.b, r->save_b);
     if (status == EXIT_GOOD && whole) status = write(&s.d, x->output);
     if (status == EXIT_GOOD) {
         json_t *const row = json_object();
         record_json(row, fp64_gemm_fields, &a);
+        if (a.budget) budget_json(row, a.budget);
         emit_answer(&x->emitter, row, fp64_gemm_lines, &a);
         if (!whole) status = fail_interrupted(&s.worst);
     }
@@ -156,10 +180,12 @@ int fp64_verify(struct context *x, const struct fp64_request *r)
         a.seeded = false;
         if (found.differ) status = judge(&a, &s, "exact", x);
         if (found.differ && status == EXIT_GOOD) status = explain_difference(&a, &s, x);
+        if (status == EXIT_GOOD) status = find_budgets(&a, &s, x);
     }
     if (status == EXIT_GOOD) {
         json_t *const row = json_object();
         record_json(row, fp64_verify_fields, &a);
+        if (a.budget) budget_json(row, a.budget);
         emit_answer(&x->emitter, row, fp64_verify_lines, &a);
         status = found.differ ? EXIT_FOUND : EXIT_GOOD;
     }

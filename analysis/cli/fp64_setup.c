@@ -14,6 +14,7 @@ void fp64_setup_clear(struct fp64_setup *s)
     encoded_clear(&s->c);
     encoded_clear(&s->d);
     worst_inputs_clear(&s->worst);
+    budget_answer_clear(&s->budget);
     if (s->recorder.gpu.module) recorder_close(&s->recorder);
 }
 
@@ -353,16 +354,22 @@ static int set_matrices(struct fp64_setup *s)
 int fp64_setup_make(struct fp64_setup *s, const struct context *x)
 {
     static const char *const taken[] = {
-        "device",   "kernel",   "scheme",   "parts",   "unit",         "a",
-        "b",        "c",        "d",        "alpha",   "beta",         "format",
-        "format-a", "format-b", "format-c", "shape-a", "shape-b",      "shape-c",
-        "shape-d",  "m",        "n",        "k",       "input-a",      "input-b",
-        "pair",     "index",    "save-a",   "save-b",  "reference",    "verbose",
-        "json",     "threads",  "seed",     "o",       "worst-inputs", "worst-range",
-        "split-k",  NULL
+        "device",      "kernel",  "scheme",   "parts",     "unit",
+        "a",           "b",       "c",        "d",         "alpha",
+        "beta",        "format",  "format-a", "format-b",  "format-c",
+        "shape-a",     "shape-b", "shape-c",  "shape-d",   "m",
+        "n",           "k",       "input-a",  "input-b",   "pair",
+        "index",       "save-a",  "save-b",   "reference", "verbose",
+        "json",        "threads", "seed",     "o",         "worst-inputs",
+        "worst-range", "split-k", "budget",   "worst",     "at",
+        NULL
     };
     const bool given = s->r->fp64; /* explain, which has no scheme, has no device */
-    int status = fp64_check_options(x, given ? taken : taken + 2,
+    const char *const *const own = s->r->taken;
+    int status = fp64_check_options(x,
+                                    own     ? own
+                                    : given ? taken
+                                            : taken + 2,
                                     given ? "--scheme" : "a D in FP64");
     if (status == EXIT_GOOD && s->r->fp64) status = fp64_check(s->r->fp64);
     if (status == EXIT_GOOD && s->r->fp64) status = check_worst(x, s->r->fp64);
@@ -380,7 +387,8 @@ int fp64_setup_make(struct fp64_setup *s, const struct context *x)
     struct fault f;
     if (status == EXIT_GOOD && fp64_settle(&s->by, &s->gemm, x->threads, &f) != BITCUT_OK)
         status = fail_about("--scheme", &f);
-    return status;
+    if (status != EXIT_GOOD || !s->r->budget) return status;
+    return budget_check_sizes(s->r->budget, s->is_batch, s->gemm.m, s->gemm.n);
 }
 
 struct fp64_answer fp64_setup_answer(const struct fp64_setup *s, const struct context *x)

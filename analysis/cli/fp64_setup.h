@@ -4,6 +4,7 @@
 #ifndef BITCUT_ANALYSIS_CLI_FP64_SETUP_H
 #define BITCUT_ANALYSIS_CLI_FP64_SETUP_H
 
+#include "analysis/cli/budget_command.h"
 #include "analysis/cli/operands.h"
 #include "analysis/evidence/recorder.h"
 #include "analysis/fp64/fp64_answer.h"
@@ -45,7 +46,9 @@ struct fp64_request {
     const struct setup_options *setup;
     const struct operand_options *operands;  /* NULL: A and B are from files */
     const char *save_a, *save_b, *reference; /* of gemm                     */
-    const char *d;                           /* of verify: the file of D    */
+    const struct budget_options *budget;     /* of gemm and verify; or NULL */
+    const char *const *taken; /* options that may be given; NULL: those of gemm */
+    const char *d;            /* the file of D, or NULL                         */
     const char *device,
         *kernel; /* where the scheme runs; NULL: the emulator, any kernel */
 };
@@ -61,6 +64,8 @@ struct fp64_setup {
     bool drawn, is_batch;
     struct worst_problem problem; /* of --worst-inputs */
     struct worst_inputs worst;
+    struct budget_problem budget_problem;
+    struct budget_answer budget;
     char from[2][WORST_NAME_MAX + 32];    /* origin of its A and B */
     struct recorder recorder;             /* the device of --device */
     struct gpu_offload offload;           /* and it in place of the emulator */

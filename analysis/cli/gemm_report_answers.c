@@ -381,6 +381,8 @@ static int find_budget(struct budget_answer *to, struct budget_problem *q,
                        const struct matrix *d, bool all, const struct gemm_answers *a)
 {
     *q = (struct budget_problem){ .gemm = &a->s.gemm,
+                                  .m = d->rows,
+                                  .n = d->cols,
                                   .plan = &a->s.plan,
                                   .data = &a->data,
                                   .d = d,

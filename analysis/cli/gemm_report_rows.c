@@ -126,7 +126,7 @@ static void append_worst(json_t *to, const struct budget_answer *a)
                       json_number(given), "result_bits", json_encoding(p->given, 32),
                       "model_bits", json_encoding(b->d, 32), "u", json_number(p->u));
         for (int n = 0; n < BUDGET_PARTS && !b->event.what; n++)
-            if (budget_lists(n, b->part[n]))
+            if (budget_lists(n, b->is_f64, b->part[n]))
                 json_object_set_new(one, budget_rows[n].name,
                                     json_real(unit > 0 ? b->part[n] / unit : 0));
         json_object_set_new(one, "unexplained",

@@ -143,7 +143,8 @@ static void command_page(const struct reference *r, const struct command *c)
     }
     put_exit_status();
     section("EXAMPLES");
-    for (int i = 0; i < EXAMPLES; i++) put_example(&c->examples[i]);
+    for (int i = 0; i < EXAMPLES && c->examples[i].line; i++)
+        put_example(&c->examples[i]);
     put_see_also(c->name);
 }
 

@@ -4,7 +4,6 @@
 #include "analysis/fp64/fp64_comparison.h"
 #include "emu/gemm_sentence.h"
 #include "lib/base/text.h"
-#include "lib/gemm/view.h"
 #include "lib/number/bits.h"
 #include "lib/number/hostfp.h"
 
@@ -54,7 +53,7 @@ static void take_outputs(struct fp64_outputs *to, struct fp64_comparison *c)
     struct comparison *const x = &c->judge.comparison;
     struct hostfp saved;
     hostfp_enter(&saved);
-    take_errors(to->error, x, c->d);
+    take_errors(to->error, x, c->matrices.d);
     take_errors(to->plain, x, c->plain);
     for (size_t i = 0; i < x->m * x->n; i++) {
         const double bound = c->limit[i], limit = x->limit[i];
@@ -71,14 +70,11 @@ static enum bitcut_status judge_one(struct fp64_answer *to, struct fp64_outputs 
                                     const struct reference *reference,
                                     const struct gemm_options *options, struct fault *f)
 {
-    const struct view d = view_of(&g->d, 0, g->m, g->n, false);
     const struct fp64_choice of_all = to->by;
     struct fp64_comparison c;
     enum bitcut_status status = fp64_settle(&to->by, g, options->threads, f);
     if (status != BITCUT_OK) return status;
     status = fp64_comparison_init(&c, g, reference, options, f);
-    for (size_t i = 0; i < g->m && status == BITCUT_OK; i++)
-        for (size_t j = 0; j < g->n; j++) c.d[i * g->n + j] = view_f64(&d, i, j);
     if (status == BITCUT_OK) status = fp64_comparison_measure(to, &c, options, f);
     if (status == BITCUT_OK && outputs) take_outputs(outputs, &c);
     fp64_comparison_clear(&c);
@@ -209,6 +205,8 @@ static double expected(const void *a)
     OF(input_a, "input_a", "", "file or family of A"),                                   \
     OF(input_b, "input_b", "", "file or family of B")
 
+const struct record_field fp64_setup_fields[] = { GEMM_FIELDS, { 0 } };
+
 const struct record_field fp64_error_fields[] = {
     OF(reference, "reference", "", "the reference of D"),
     RECORD_NAMED(struct fp64_answer, value, "", metrics, "",
@@ -251,7 +249,7 @@ const struct record_field fp64_gemm_fields[] = {
 
 /* --- sentences -------------------------------------------------------------------- */
 
-static void describe_scheme(char *text, size_t size, const void *answer)
+void fp64_describe_scheme(char *text, size_t size, const void *answer)
 {
     const struct fp64_answer *const a = answer;
     text_add(text, size, "%s on %s", a->scheme->name, a->unit->name);
@@ -272,7 +270,7 @@ static void describe_fallback(char *text, size_t size, const struct fp64_answer 
              "; FP64 multiply-adds, k ascending (cuBLAS has its own order of k)");
 }
 
-static void describe_parts(char *text, size_t size, const void *answer)
+void fp64_describe_parts(char *text, size_t size, const void *answer)
 {
     const struct fp64_answer *const a = answer;
     const struct fp64_choice *const by = &a->by;
@@ -423,9 +421,22 @@ WORST_SENTENCE(describe_cause)
 WORST_SENTENCE(describe_ranges)
 WORST_SENTENCE(describe_edges)
 
+/* Sentences about the error budget. */
+#define BUDGET_SENTENCE(which)                                                           \
+    static void describe_budget_##which(char *text, size_t size, const void *answer)     \
+    {                                                                                    \
+        const struct fp64_answer *const a = answer;                                      \
+        if (a->budget) budget_answer_describe_##which(text, size, a->budget);            \
+    }
+BUDGET_SENTENCE(all)
+BUDGET_SENTENCE(worst)
+BUDGET_SENTENCE(one)
+#define BUDGETS                                                                          \
+    BUDGET_LINES_OF(describe_budget_all, describe_budget_worst, describe_budget_one)
+
 #define SCHEME_LINES                                                                     \
-    { "scheme", describe_scheme, RECORD_ALWAYS, NULL },                                  \
-        { "parts", describe_parts, RECORD_ALWAYS, NULL },                                \
+    { "scheme", fp64_describe_scheme, RECORD_ALWAYS, NULL },                             \
+        { "parts", fp64_describe_parts, RECORD_ALWAYS, NULL },                           \
     {                                                                                    \
         "matrices", fp64_describe_matrices, RECORD_ALWAYS, NULL                          \
     }
@@ -451,6 +462,7 @@ const struct record_line fp64_gemm_lines[] = {
     SCHEME_LINES,
     WORST_LINES,
     ERROR_LINES,
+    BUDGETS,
     { LABEL_VERDICT, describe_verdict, RECORD_ALWAYS, NULL },
     { 0 }
 }, fp64_verify_lines[] = {
@@ -458,6 +470,7 @@ const struct record_line fp64_gemm_lines[] = {
     { LABEL_VERDICT, describe_match, RECORD_ALWAYS, NULL },
     { "explanation", describe_explanation, RECORD_ALWAYS, NULL },
     ERROR_LINES,
+    BUDGETS,
     { 0 }
 };
 /* clang-format on */

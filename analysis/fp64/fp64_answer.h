@@ -37,6 +37,8 @@ struct fp64_answer {
 
     const struct worst_inputs *worst; /* the search that found A and B, or NULL */
 
+    const struct budget_answer *budget; /* NULL: none was requested */
+
     bool compared; /* whether D was compared with the emulator's */
     struct bitcut_difference difference;
     char explanation[FP64_EXPLANATION_MAX]; /* what computed D instead, as a sentence */
@@ -73,10 +75,10 @@ enum bitcut_status fp64_outputs_judge(struct fp64_outputs *outputs,
                                       struct fault *f);
 void fp64_outputs_clear(struct fp64_outputs *x);
 
-extern const struct record_field fp64_gemm_fields[], fp64_verify_fields[],
-    fp64_error_fields[];
-record_describe fp64_describe_matrices, fp64_describe_componentwise,
-    fp64_describe_relative;
+extern const struct record_field fp64_setup_fields[], fp64_gemm_fields[],
+    fp64_verify_fields[], fp64_error_fields[];
+record_describe fp64_describe_scheme, fp64_describe_parts, fp64_describe_matrices,
+    fp64_describe_componentwise, fp64_describe_relative;
 extern const struct record_line fp64_gemm_lines[], fp64_verify_lines[];
 
 #endif

@@ -2,39 +2,17 @@
 #include "analysis/fp64/fp64_comparison.h"
 
 #include "analysis/fp64/scheme_bound.h"
-#include "lib/base/size.h"
-#include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* A matrix in FP64, row-major, or its columns as lines.  NULL: no memory. */
-static double *gather(const struct bitcut_matrix *x, size_t rows, size_t cols,
-                      bool columns)
+static bool make(struct fp64_comparison *c, const struct bitcut_gemm *g, int threads)
 {
-    const struct view v = view_of(x, 0, rows, cols, columns);
-    const size_t lines = columns ? cols : rows, length = columns ? rows : cols;
-    size_t count;
-    double *const to =
-        size_multiply(&count, lines, length) ? memory_allocate(count, sizeof *to) : NULL;
-    for (size_t i = 0; to && i < lines; i++)
-        for (size_t p = 0; p < length; p++) to[i * length + p] = view_f64(&v, i, p);
-    return to;
-}
-
-static bool make(struct fp64_comparison *c, const struct bitcut_gemm *g)
-{
-    const bool reads_c = gemm_reads_c(g);
-    c->a = gather(&g->a, g->m, g->k, false);
-    c->b = gather(&g->b, g->k, g->n, false);
-    c->b_lines = gather(&g->b, g->k, g->n, true);
-    c->c = reads_c ? gather(&g->c, g->m, g->n, false) : NULL;
-    c->d = memory_allocate(g->m * g->n, sizeof *c->d);
+    if (!dense_make(&c->matrices, g, threads)) return false;
     c->plain = memory_allocate(g->m * g->n, sizeof *c->plain);
     c->limit = memory_allocate(g->m * g->n, sizeof *c->limit);
-    return c->a && c->b && c->b_lines && (!reads_c || c->c) && c->d && c->plain &&
-           c->limit;
+    return c->plain && c->limit;
 }
 
 /* The error of FP64 multiply-adds on the same data. */
@@ -55,7 +33,7 @@ static enum bitcut_status measure_plain(struct fp64_comparison *c,
     c->judge.comparison.d64 = c->plain;
     metrics_find(values, &c->judge.comparison, 1u << METRIC_BACKWARD_MAX,
                  options->threads);
-    c->judge.comparison.d64 = c->d;
+    c->judge.comparison.d64 = c->matrices.d;
     c->dgemm = values[METRIC_BACKWARD_MAX];
     return BITCUT_OK;
 }
@@ -66,12 +44,11 @@ enum bitcut_status fp64_comparison_init(struct fp64_comparison *c,
                                         const struct gemm_options *options,
                                         struct fault *f)
 {
-    *c = (struct fp64_comparison){ .reference = reference };
-    if (!make(c, g))
+    *c = (struct fp64_comparison){ .reference = reference, .gemm = *g };
+    if (!make(c, g, options->threads))
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the reference");
-    const struct matrices64 of = { g->m, g->n, g->k,         c->a,       c->b,
-                                   c->c, c->d, g->alpha_f64, g->beta_f64 };
-    enum bitcut_status status = judge64_init(&c->judge, reference, &of, options, f);
+    enum bitcut_status status =
+        dense_judge(&c->judge, &c->matrices, g, reference, options, f);
     c->judged = status == BITCUT_OK;
     if (status == BITCUT_OK) status = judge64_grade(&c->judge, options, f);
     if (status == BITCUT_OK) status = measure_plain(c, g, options, f);
@@ -81,11 +58,7 @@ enum bitcut_status fp64_comparison_init(struct fp64_comparison *c,
 void fp64_comparison_clear(struct fp64_comparison *c)
 {
     if (c->judged) judge_clear(&c->judge);
-    free(c->a);
-    free(c->b);
-    free(c->b_lines);
-    free(c->c);
-    free(c->d);
+    dense_clear(&c->matrices);
     free(c->plain);
     free(c->limit);
 }
@@ -94,20 +67,12 @@ struct fp64_job fp64_comparison_job(const struct fp64_comparison *c,
                                     const struct fp64_answer *of,
                                     const struct gemm_options *options)
 {
-    const struct comparison *const x = &c->judge.comparison;
-    return (struct fp64_job){ .scheme = of->by.in_f64 ? bitcut_scheme_find("fp64")
-                                                      : of->scheme,
-                              .unit = of->unit,
-                              .parts = of->by.parts,
-                              .m = x->m,
-                              .n = x->n,
-                              .k = x->k,
-                              .alpha = x->alpha64,
-                              .beta = x->beta64,
-                              .a = c->a,
-                              .b = c->b_lines,
-                              .c = c->c,
-                              .options = options };
+    struct bitcut_gemm g = c->gemm;
+    g.scheme = of->scheme;
+    g.unit = of->unit;
+    struct fp64_job job = fp64_job_of(&g, &of->by, options);
+    dense_set_job(&job, &c->matrices);
+    return job;
 }
 
 /* What D is of its bounds. */

@@ -92,8 +92,10 @@ static struct line_sums *all_sums(const struct slices *x, const struct cut *cut,
     return NULL;
 }
 
-static double bound_of_slices(const struct fp64_job *job, const struct line_sums *a,
-                              const struct line_sums *b, double product, double additions)
+static struct scheme_terms bound_of_slices(const struct fp64_job *job,
+                                           const struct line_sums *a,
+                                           const struct line_sums *b, double product,
+                                           double additions)
 {
     const int parts = job->parts;
     double left_out = a->rest[parts] * b->all;
@@ -104,11 +106,12 @@ static double bound_of_slices(const struct fp64_job *job, const struct line_sums
                              ? product
                              : product + 1.1 * (a->unit * b->all + b->unit * a->all) +
                                    1.21 * (double)job->k * a->unit * b->unit;
-    return left_out + (additions + 1) * UNIT * terms;
+    return (struct scheme_terms){ left_out, (additions + 1) * UNIT * terms, 0 };
 }
 
-static enum bitcut_status bound_slices(double *limit, const struct fp64_job *job,
-                                       const double *product, struct fault *f)
+static enum bitcut_status bound_slices(struct scheme_terms *to,
+                                       const struct fp64_job *job, const double *product,
+                                       struct fault *f)
 {
     const struct cut *const cut = job->scheme->cut;
     struct slices a = { .digit = NULL }, b = { .digit = NULL };
@@ -127,9 +130,9 @@ static enum bitcut_status bound_slices(double *limit, const struct fp64_job *job
         (!(of_a = all_sums(&a, cut, job->a)) || !(of_b = all_sums(&b, cut, job->b))))
         status = BITCUT_NO_MEMORY;
     for (size_t i = 0; i < job->m * job->n && status == BITCUT_OK; i++)
-        limit[i] = exact ? bound_of_slices(job, &of_a[i / job->n], &of_b[i % job->n],
-                                           product[i], additions)
-                         : INFINITY;
+        to[i] = exact ? bound_of_slices(job, &of_a[i / job->n], &of_b[i % job->n],
+                                        product[i], additions)
+                      : (struct scheme_terms){ .parts = INFINITY };
     slices_clear(&a);
     slices_clear(&b);
     free(of_a);
@@ -151,7 +154,8 @@ static bool scales_wrongly(const double *x, size_t k, int shift, int parts)
     return any && shift >= 1023 && !fp64_integer_bits(parts);
 }
 
-static enum bitcut_status bound_residues(double *limit, const struct fp64_job *job,
+static enum bitcut_status bound_residues(struct scheme_terms *to,
+                                         const struct fp64_job *job,
                                          const double *product, struct fault *f)
 {
     enum { SINGLE_MAX = 6 }; /* moduli with constants that have no low part */
@@ -168,11 +172,14 @@ static enum bitcut_status bound_residues(double *limit, const struct fp64_job *j
         const int wrong = scales_wrongly(of_a, job->k, row[i], job->parts) +
                           scales_wrongly(of_b, job->k, col[j], job->parts);
         const bool fits = product[at] * SLACK < largest * a * b;
-        limit[at] = !fits ? INFINITY
-                          : (ldexp(1, wrong) - 1) * product[at] +
-                                b * sum_of(of_a, job->k) + a * sum_of(of_b, job->k) +
-                                (double)job->k * a * b + 6 * UNIT * product[at] +
-                                parts * parts * 256 * UNIT * low * largest * a * b;
+        to[at] = (struct scheme_terms){
+            .parts = !fits ? (double)INFINITY
+                           : (ldexp(1, wrong) - 1) * product[at] +
+                                 b * sum_of(of_a, job->k) + a * sum_of(of_b, job->k) +
+                                 (double)job->k * a * b,
+            .additions = 6 * UNIT * product[at] +
+                         parts * parts * 256 * UNIT * low * largest * a * b
+        };
     }
     free(row);
     return status;
@@ -180,12 +187,12 @@ static enum bitcut_status bound_residues(double *limit, const struct fp64_job *j
 
 /* --- all -------------------------------------------------------------------------- */
 
-static enum bitcut_status bound_chain(double *limit, const struct fp64_job *job,
+static enum bitcut_status bound_chain(struct scheme_terms *to, const struct fp64_job *job,
                                       const double *product, struct fault *f)
 {
     (void)f;
     for (size_t i = 0; i < job->m * job->n; i++)
-        limit[i] = (double)job->k * UNIT * product[i];
+        to[i] = (struct scheme_terms){ .additions = (double)job->k * UNIT * product[i] };
     return BITCUT_OK;
 }
 
@@ -201,32 +208,66 @@ static double *products_of(const struct fp64_job *job, const double *magnitude)
     return to;
 }
 
-enum bitcut_status scheme_bound(double *limit, const struct fp64_job *job,
-                                const double *magnitude, struct fault *f)
+enum bitcut_status scheme_bound_terms(struct scheme_terms *to, const struct fp64_job *job,
+                                      const double *magnitude, struct fault *f)
 {
     struct hostfp saved;
     enum bitcut_status status;
+    const double alpha = fabs(job->alpha);
     if (job->alpha == 0) {
         for (size_t i = 0; i < job->m * job->n; i++)
-            limit[i] = UNIT * magnitude[i] * SLACK + 0x1p-1074;
+            to[i] = (struct scheme_terms){ .update =
+                                               UNIT * magnitude[i] * SLACK + 0x1p-1074 };
         return BITCUT_OK;
     }
     double *const product = products_of(job, magnitude);
     if (!product)
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the bound");
     hostfp_enter(&saved);
-    if (job->scheme->cut) status = bound_slices(limit, job, product, f);
+    if (job->scheme->cut) status = bound_slices(to, job, product, f);
     else if (job->scheme->part == &formats[FORMAT_F64])
-        status = bound_chain(limit, job, product, f);
-    else status = bound_residues(limit, job, product, f);
+        status = bound_chain(to, job, product, f);
+    else status = bound_residues(to, job, product, f);
     /* Each weight that is added to a D which contains beta C rounds with it. */
     const double times = job->scheme->backward ? job->parts + 2 : 2;
     for (size_t i = 0; i < job->m * job->n && status == BITCUT_OK; i++) {
-        limit[i] = (limit[i] * fabs(job->alpha) + times * UNIT * magnitude[i]) * SLACK +
-                   0x1p-1074 * (fabs(job->alpha) + 4) * (double)(job->parts + 4);
-        if (isnan(limit[i])) limit[i] = INFINITY;
+        struct scheme_terms *const x = &to[i];
+        x->parts *= alpha * SLACK;
+        x->additions *= alpha * SLACK;
+        x->update = times * UNIT * magnitude[i] * SLACK +
+                    0x1p-1074 * (alpha + 4) * (double)(job->parts + 4);
+        if (isnan(x->parts + x->additions + x->update)) x->parts = INFINITY;
     }
     hostfp_leave(&saved);
     free(product);
     return status;
+}
+
+enum bitcut_status scheme_bound(double *limit, const struct fp64_job *job,
+                                const double *magnitude, struct fault *f)
+{
+    const size_t count = job->m * job->n;
+    struct scheme_terms *const terms = memory_allocate(count, sizeof *terms);
+    struct hostfp saved;
+    if (!terms) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the bound");
+    const enum bitcut_status status = scheme_bound_terms(terms, job, magnitude, f);
+    hostfp_enter(&saved);
+    for (size_t i = 0; i < count && status == BITCUT_OK; i++)
+        limit[i] =
+            (terms[i].parts + terms[i].additions + terms[i].update) * (1 + 0x1p-50);
+    hostfp_leave(&saved);
+    free(terms);
+    return status;
+}
+
+const char *scheme_bound_source(const struct bitcut_scheme *s)
+{
+    if (s->part == &formats[FORMAT_F64])
+        return "Jeannerod and Rump 2013: k u |A||B| in any order";
+    return s->cut
+               ? "the definition of the slices and the triangle inequality (the manual, "
+                 "\"The bound\")"
+               : "the definition of the residues and the triangle inequality (the "
+                 "manual, "
+                 "\"The bound\")";
 }

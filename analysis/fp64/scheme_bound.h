@@ -29,4 +29,18 @@
 enum bitcut_status scheme_bound(double *limit, const struct fp64_job *job,
                                 const double *magnitude, struct fault *f);
 
+/* The terms whose sum is that limit: products and rests that are left out, or elements
+   truncated to integers; FP64 additions, or the reconstruction; alpha, beta C and the
+   smallest numbers. */
+struct scheme_terms {
+    double parts, additions, update;
+};
+
+/* The same term by term.  An output without a bound has an infinite `parts`. */
+enum bitcut_status scheme_bound_terms(struct scheme_terms *to, const struct fp64_job *job,
+                                      const double *magnitude, struct fault *f);
+
+/* The source of the formula for a scheme. */
+const char *scheme_bound_source(const struct bitcut_scheme *s);
+
 #endif

@@ -24,7 +24,7 @@ static const void *each_edge(const void *record, size_t i, void *room)
 
 static bool has_cause(const void *x)
 {
-    return ((const struct worst_inputs *)x)->budget.known;
+    return !((const struct worst_inputs *)x)->budget.event.what;
 }
 
 /* clang-format off */
@@ -37,12 +37,12 @@ const struct record_field worst_range_fields[] = {
 };
 
 const struct record_field worst_cause_fields[] = {
-    OF(cause[LOSS_A], "representation_a", "u |A||B|", "bits of A that no part has"),
-    OF(cause[LOSS_B], "representation_b", "u |A||B|", "bits of B that no part has"),
-    OF(cause[LOSS_LEFT_OUT], "left_out", "u |A||B|", "products of slices that the scheme does not compute"),
-    OF(cause[LOSS_UNIT], "unit", "u |A||B|", "sums of products of parts that the unit rounds"),
-    OF(cause[LOSS_OVERFLOW], "overflow", "u |A||B|", "integers beyond s32 or the range of the residues"),
-    OF(cause[LOSS_ADDITIONS], "additions", "u |A||B|", "FP64 additions of the products, or of the residues; all parts add up to D - E"),
+    OF(cause[BUDGET_REPRESENTATION_A], "representation_a", "u |A||B|", "bits of A that no part has"),
+    OF(cause[BUDGET_REPRESENTATION_B], "representation_b", "u |A||B|", "bits of B that no part has"),
+    OF(cause[BUDGET_DROPPED], "dropped", "u |A||B|", "products of slices that the scheme does not compute"),
+    OF(cause[BUDGET_UNIT], "unit", "u |A||B|", "sums of products of parts that the unit rounds"),
+    OF(cause[BUDGET_OVERFLOW], "overflow", "u |A||B|", "integers beyond s32 or the range of the residues"),
+    OF(cause[BUDGET_ADDITIONS], "additions", "u |A||B|", "FP64 additions of the products, or of the residues; all parts add up to D - E"),
     { 0 }
 };
 
@@ -149,18 +149,27 @@ static void explain_additions(char *text, size_t size, const struct worst_inputs
                    "integers are far below it");
 }
 
-/* By enum scheme_loss. */
-static void (*const explain_cause[SCHEME_LOSSES])(char *text, size_t size,
-                                                  const struct worst_inputs *x) = {
-    explain_a,    explain_b,        explain_left_out,
-    explain_unit, explain_overflow, explain_additions
+/* The parts of the error that a search finds, each with a sentence. */
+static const struct {
+    enum budget_part part;
+    void (*explain)(char *text, size_t size, const struct worst_inputs *x);
+} causes[] = {
+    { BUDGET_REPRESENTATION_A, explain_a }, { BUDGET_REPRESENTATION_B, explain_b },
+    { BUDGET_DROPPED, explain_left_out },   { BUDGET_UNIT, explain_unit },
+    { BUDGET_OVERFLOW, explain_overflow },  { BUDGET_ADDITIONS, explain_additions },
 };
+enum { CAUSES = sizeof causes / sizeof *causes };
+
+static double cause_of(const struct worst_inputs *x, int i)
+{
+    return x->cause[causes[i].part];
+}
 
 static int largest_cause(const struct worst_inputs *x)
 {
     int most = 0;
-    for (int i = 1; i < SCHEME_LOSSES; i++)
-        if (fabs(x->cause[i]) > fabs(x->cause[most])) most = i;
+    for (int i = 1; i < CAUSES; i++)
+        if (fabs(cause_of(x, i)) > fabs(cause_of(x, most))) most = i;
     return most;
 }
 
@@ -169,16 +178,17 @@ void worst_describe_cause(char *text, size_t size, const void *answer)
     const struct worst_inputs *const x = answer;
     double all = 0;
     const char *comma = "";
-    if (!x->budget.known || !(x->loss > 0)) return;
-    for (int i = 0; i < SCHEME_LOSSES; i++) all += fabs(x->cause[i]);
-    for (int i = 0; i < SCHEME_LOSSES; i++) {
-        if (!(fabs(x->cause[i]) >= 0.0005 * all)) continue;
-        text_add(text, size, "%s%s: %.3g u (%.3g %%)", comma, scheme_losses[i].what,
-                 x->cause[i], 100 * fabs(x->cause[i]) / all);
+    if (x->budget.event.what || !(x->loss > 0)) return;
+    for (int i = 0; i < CAUSES; i++) all += fabs(cause_of(x, i));
+    for (int i = 0; i < CAUSES; i++) {
+        const double cause = cause_of(x, i);
+        if (!(fabs(cause) >= 0.0005 * all)) continue;
+        text_add(text, size, "%s%s: %.3g u (%.3g %%)", comma,
+                 budget_rows[causes[i].part].what, cause, 100 * fabs(cause) / all);
         comma = ", ";
     }
     text_add(text, size, "; ");
-    explain_cause[largest_cause(x)](text, size, x);
+    causes[largest_cause(x)].explain(text, size, x);
 }
 
 void worst_describe_ranges(char *text, size_t size, const void *answer)

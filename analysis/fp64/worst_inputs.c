@@ -172,6 +172,14 @@ static void name_family(char name[WORST_NAME_MAX], const char *text, int range)
         else text_add(name, WORST_NAME_MAX, "%c", *text);
 }
 
+bool worst_start_name(char a[WORST_NAME_MAX], char b[WORST_NAME_MAX], int i, int range)
+{
+    if (i >= STARTS) return false;
+    name_family(a, families[i].a, range);
+    name_family(b, families[i].b, range);
+    return true;
+}
+
 static enum bitcut_status draw(struct search *s, struct worst_lines *to, const char *a,
                                const char *b, struct fault *f)
 {
@@ -192,8 +200,7 @@ static enum bitcut_status draw_start(struct search *s, struct worst_lines *to, i
                                      struct fault *f)
 {
     char a[WORST_NAME_MAX], b[WORST_NAME_MAX];
-    name_family(a, families[start].a, s->of->range);
-    name_family(b, families[start].b, s->of->range);
+    worst_start_name(a, b, start, s->of->range);
     return draw(s, to, a, b, f);
 }
 
@@ -289,6 +296,31 @@ static enum bitcut_status climb_all(struct worst_inputs *to, struct search *s,
 
 /* --- the answer ------------------------------------------------------------------- */
 
+/* The budget of the worst output. */
+static enum bitcut_status find_budget(struct worst_inputs *to, const struct fp64_job *job,
+                                      const struct found *x, struct fault *f)
+{
+    const struct bitcut_format *const f64 = &formats[FORMAT_F64];
+    struct scheme_budgets *budgets;
+    struct bitcut_gemm g = gemm_of(NULL, job->unit);
+    g.scheme = job->scheme;
+    g.m = job->m, g.n = job->n, g.k = job->k;
+    g.order.slices = 1;
+    g.a = (struct bitcut_matrix){ .at = job->a, .format = f64 };
+    g.b = (struct bitcut_matrix){ .at = job->b,
+                                  .format = f64,
+                                  .layout = BITCUT_COLUMN_MAJOR };
+    struct fp64_choice by;
+    g.parts = job->parts;
+    enum bitcut_status status = fp64_settle(&by, &g, job->options->threads, f);
+    if (status == BITCUT_OK)
+        status = scheme_budgets_make(&budgets, &g, &by, job->options, f);
+    if (status != BITCUT_OK) return status;
+    status = scheme_budget_at(&to->budget, budgets, x->row, x->col, f);
+    scheme_budgets_free(budgets);
+    return status;
+}
+
 /* The loss of multiply-adds, the bound and the budget of the worst output. */
 static enum bitcut_status explain(struct worst_inputs *to, struct search *s,
                                   struct fault *f)
@@ -307,8 +339,7 @@ static enum bitcut_status explain(struct worst_inputs *to, struct search *s,
         status = exact64_gemm(NULL, NULL, magnitude, NULL, &options, NULL, job.m, job.n,
                               job.k, job.a, s->rows_of_b, f);
     if (status == BITCUT_OK) status = scheme_bound(limit, &job, magnitude, f);
-    if (status == BITCUT_OK)
-        status = scheme_budget(&to->budget, &job, x->row, x->col, x->d, f);
+    if (status == BITCUT_OK) status = find_budget(to, &job, x, f);
     if (status == BITCUT_OK) status = edge_cases_run(to->edges, &job, f);
     if (status != BITCUT_OK) return status;
     to->row = x->row;
@@ -320,7 +351,7 @@ static enum bitcut_status explain(struct worst_inputs *to, struct search *s,
     to->bound = limit[x->row * job.n + x->col] / x->magnitude * 0x1p53;
     to->range_a = worst_spread(job.a + x->row * job.k, job.k);
     to->range_b = worst_spread(job.b + x->col * job.k, job.k);
-    for (int i = 0; i < SCHEME_LOSSES; i++)
+    for (int i = 0; i < BUDGET_PARTS; i++)
         to->cause[i] = to->budget.part[i] / x->magnitude * 0x1p53;
     to->rows = (int)job.m;
     to->cols = (int)job.n;
@@ -374,6 +405,7 @@ enum bitcut_status worst_inputs_find(struct worst_inputs *to,
 
 void worst_inputs_clear(struct worst_inputs *x)
 {
+    budget_clear(&x->budget);
     free(x->a);
     free(x->b);
     x->a = x->b = NULL;

@@ -46,8 +46,8 @@ struct worst_inputs {
     double bound;         /* of the output by the scheme (analysis/fp64/scheme_bound.h);
                              infinite: none                                  */
     int range_a, range_b; /* binades that exponents of its row and column span */
-    struct scheme_budget budget;
-    double cause[SCHEME_LOSSES]; /* its parts, in units of u |A||B| */
+    struct budget_output budget;
+    double cause[BUDGET_PARTS]; /* its parts, in units of u |A||B| */
 
     struct worst_range ranges[WORST_RANGES];
     struct edge_result edges[EDGE_CASES];
@@ -66,6 +66,10 @@ enum bitcut_status worst_inputs_find(struct worst_inputs *to,
                                      const struct worst_problem *problem,
                                      struct fault *f);
 void worst_inputs_clear(struct worst_inputs *x);
+
+/* The names of families of start `i`, with exponents that span at most `range` binades.
+   False: after the last start. */
+bool worst_start_name(char a[WORST_NAME_MAX], char b[WORST_NAME_MAX], int i, int range);
 
 extern const struct record_field worst_inputs_fields[], worst_range_fields[],
     worst_cause_fields[];

@@ -4,6 +4,7 @@
 #define BITCUT_ANALYSIS_SAMPLING_ARRANGEMENT_H
 
 #include "analysis/accuracy/gemm_data.h"
+#include "analysis/fp64/dense.h"
 
 /* By position along k; or by the share of the products in |A||B|, on average over all
    rows and columns.  With descending products partial sums are large from the start, so
@@ -14,5 +15,7 @@ enum arrangement { AS_IS, REVERSED, DESCENDING, ASCENDING, ARRANGEMENTS };
    Returns BITCUT_NO_MEMORY if memory runs out. */
 enum bitcut_status arrange(size_t *at, const struct gemm_data *p, enum arrangement which,
                            struct fault *f);
+enum bitcut_status arrange64(size_t *at, const struct dense *p, enum arrangement which,
+                             struct fault *f);
 
 #endif

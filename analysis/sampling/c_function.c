@@ -2,6 +2,7 @@
 #include "analysis/sampling/c_function.h"
 
 #include "analysis/accuracy/short_result.h"
+#include "analysis/sampling/python_fp64.h"
 #include "lib/base/text.h"
 #include "lib/io/listing.h"
 #include "lib/number/bits.h"
@@ -33,14 +34,24 @@ static void add(struct source *to, const char *format, ...)
 
 static void add_blank(struct source *to) { to->line[to->count++][0] = 0; }
 
-/* "x * ", unless it is 1. */
-static const char *factor(char text[REAL_TEXT_MAX + 4], double x)
+/* "x * ", unless it is 1, with so many digits. */
+static const char *factor_of(char text[REAL_TEXT_MAX + 4], double x, int digits)
 {
     char number[REAL_TEXT_MAX];
     *text = 0;
-    real_text(number, x, 9);
+    real_text(number, x, digits);
     if (x != 1) snprintf(text, REAL_TEXT_MAX + 4, "%s * ", number);
     return text;
+}
+
+/* Of FP32 and of FP64 values. */
+static const char *factor(char text[REAL_TEXT_MAX + 4], double x)
+{
+    return factor_of(text, x, 9);
+}
+static const char *factor64(char text[REAL_TEXT_MAX + 4], double x)
+{
+    return factor_of(text, x, 17);
 }
 
 static void add_head(struct source *to, const struct bitcut_format *format, bool reads_c,
@@ -64,10 +75,9 @@ static void add_head(struct source *to, const struct bitcut_format *format, bool
     add(to, "{");
 }
 
-/* Rounded up to three digits. */
 static const char *up(char text[REAL_TEXT_MAX], double x)
 {
-    real_text(text, x * 1.0051, 3);
+    limit_text(text, x);
     return text;
 }
 
@@ -192,6 +202,62 @@ static void add_norm(struct source *to, double limit, const struct bitcut_gemm *
         rest ? " + sqrt(rest2)" : "");
 }
 
+/* --- FP64 ------------------------------------------------------------------------- */
+
+/* error and size of output (i, j): -D plus all products, by fused multiply-adds and
+   error-free sums (Ogita, Rump and Oishi 2005, algorithm 5.3). */
+static void add_output64(struct source *to, const struct bitcut_gemm *g)
+{
+    char text[REAL_TEXT_MAX + 4], number[REAL_TEXT_MAX];
+    add(to, "double high = -D[i * n + j], low = 0, size = 0;");
+    add(to, "for (size_t l = 0; l < k; l++) {");
+    add(to, "const double a = %sA[i * k + l], b = B[l * n + j];",
+        factor64(text, g->alpha_f64));
+    add(to, "const double p = a * b, s = high + p, z = s - high;");
+    add(to, "low += ((high - (s - z)) + (p - z)) + fma(a, b, -p);");
+    add(to, "high = s;");
+    add(to, "size += fabs(p);");
+    add(to, "}");
+    if (gemm_reads_c(g)) {
+        real_text(number, g->beta_f64, 17);
+        add(to, "const double c = %s * C[i * n + j], s = high + c, z = s - high;",
+            number);
+        add(to, "low += (high - (s - z)) + (c - z);");
+        add(to, "high = s;");
+        add(to, "size += fabs(c);");
+    }
+    add(to, "const double error = fabs(high + low);");
+}
+
+static int c_function64(char line[C_LINES][C_LINE_MAX], const struct bitcut_tolerances *t,
+                        const struct bitcut_gemm *g)
+{
+    const double limit = t->known ? t->limit : t->with_underflow;
+    char number[REAL_TEXT_MAX];
+    struct source to = { .line = line };
+    if (isinf(limit)) return 0;
+    add(&to, "#include <math.h>");
+    add(&to, "#include <stdbool.h>");
+    add(&to, "#include <stddef.h>");
+    add_blank(&to);
+    add(&to, "/* Whether D, m x n, is accepted; A is m x k and B k x n, all stored by "
+             "rows. */");
+    add(&to, "bool gemm_is_accepted(const double *D, const double *A, const double *B,%s",
+        gemm_reads_c(g) ? " const double *C," : "");
+    add(&to, "                      size_t m, size_t n, size_t k)");
+    add(&to, "{");
+    add(&to, "for (size_t i = 0; i < m; i++) {");
+    add(&to, "for (size_t j = 0; j < n; j++) {");
+    add_output64(&to, g);
+    add(&to, "if (!(error <= %s * size)) return false;",
+        up(number, (limit + reference_error64(g)) * 0x1p-53));
+    add(&to, "}");
+    add(&to, "}");
+    add(&to, "return true;");
+    add(&to, "}");
+    return to.count;
+}
+
 int c_function(char line[C_LINES][C_LINE_MAX], const struct tolerance *tolerance,
                const struct tolerance_problem *q)
 {
@@ -200,6 +266,7 @@ int c_function(char line[C_LINES][C_LINE_MAX], const struct tolerance *tolerance
                reads_c = gemm_reads_c(q->gemm);
     const double norm = t->norm_known ? t->norm_limit : t->norm_with_underflow;
     struct source to = { .line = line };
+    if (q->gemm->scheme) return c_function64(line, t, q->gemm);
     if (isinf(t->known ? t->limit : t->with_underflow)) return 0;
     add_head(&to, q->gemm->d.format, reads_c, rest);
     if (isfinite(norm)) add_squares(&to, reads_c, !t->norm_known);

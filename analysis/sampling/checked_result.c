@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/sampling/checked_result.h"
 
+#include "analysis/accuracy/metric_element.h"
 #include "lib/base/size.h"
 #include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
@@ -60,7 +61,8 @@ const struct record_field given_fields[] = {
 /* The smallest of the known componentwise limits, absolute. */
 static double limit_at(const struct bitcut_tolerances *t, const struct sample_run *r, size_t i)
 {
-    const double size = r->x.magnitude[i] * 0x1p-24, by_size = t->limit * size,
+    const double size = r->x.magnitude[i] * unit_of_result(&r->x),
+                 by_size = t->limit * size,
                  by_rest = t->with_underflow * size + r->allowance[i];
     return t->known && by_size < by_rest ? by_size : by_rest;
 }
@@ -77,7 +79,8 @@ static void count_errors(struct bitcut_tolerance_verdict *to, const struct sampl
         if (u > to->component) to->component = u, to->worst = i;
         to->wrong += isinf(error);
         to->above += error > limit_at(t, r, i);
-        to->beyond += error > t->bound * 0x1p-24 * x->magnitude[i] + r->allowance[i];
+        to->beyond +=
+            error > t->bound * unit_of_result(x) * x->magnitude[i] + r->allowance[i];
     }
     to->worst_at[0] = to->worst / x->n;
     to->worst_at[1] = to->worst % x->n;
@@ -110,13 +113,18 @@ static enum bitcut_status judge_zeros(struct tolerance_given *to, struct sample_
 {
     bool accepted[CRITERIA];
     struct hostfp mode;
-    r->d = calloc(r->x.m * r->x.n, sizeof *r->d);
-    if (!r->d)
+    const size_t count = r->x.m * r->x.n;
+    double *zeros64 = NULL;
+    if (r->x.is_f64) zeros64 = calloc(count, sizeof *zeros64);
+    else r->d = calloc(count, sizeof *r->d);
+    if (r->x.is_f64 ? !zeros64 : !r->d)
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits of D");
     r->x.d = r->d;
+    r->x.d64 = zeros64;
     hostfp_enter(&mode);
     criteria_run(accepted, r, t);
     hostfp_leave(&mode);
+    free(zeros64);
     to->verdict.zeros_accepted = accepted[CRITERION_BOTH];
     return BITCUT_OK;
 }
@@ -142,6 +150,26 @@ enum bitcut_status tolerance_judge(struct tolerance_given *to,
         r.x = r.j.comparison;
         r.x.d = d;
         r.x.format = q->gemm->d.format;
+        judge_given(to, &r, t);
+        status = judge_zeros(to, &r, t, f);
+    }
+    sample_run_clear(&r);
+    return status;
+}
+
+enum bitcut_status tolerance_judge64(struct tolerance_given *to,
+                                     const struct bitcut_tolerances *t,
+                                     const struct bitcut_gemm *g, int threads,
+                                     const struct progress *progress, struct fault *f)
+{
+    const struct gemm_options options = { .threads = threads, .progress = progress };
+    struct sample_run r = { .allowance = calloc(g->m, g->n * sizeof(double)) };
+    enum bitcut_status status =
+        dense_make(&r.dense, g, threads) && r.allowance
+            ? dense_judge(&r.j, &r.dense, g, &references[0], &options, f)
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits of D");
+    if (status == BITCUT_OK) {
+        r.x = r.j.comparison;
         judge_given(to, &r, t);
         status = judge_zeros(to, &r, t, f);
     }

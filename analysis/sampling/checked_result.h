@@ -26,6 +26,12 @@ enum bitcut_status tolerance_judge(struct tolerance_given *to,
                                    int threads, const struct progress *progress,
                                    struct fault *f);
 
+/* The same for D of g, one FP64 GEMM by a scheme. */
+enum bitcut_status tolerance_judge64(struct tolerance_given *to,
+                                     const struct bitcut_tolerances *t,
+                                     const struct bitcut_gemm *g, int threads,
+                                     const struct progress *progress, struct fault *f);
+
 /* The same for every D of q->batch, whose D is read, by the limits of the batch.  A D
    that is rejected rejects the batch; errors are the largest ones, and `worst` belongs to
    the GEMM that the verdict names; numbers of outputs are those of all GEMMs. */

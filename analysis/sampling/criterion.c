@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/sampling/criterion.h"
 
+#include "analysis/accuracy/metric_element.h"
 #include "analysis/accuracy/short_result.h"
 #include "lib/number/bits.h"
 
@@ -18,8 +19,8 @@ static bool keeps_component(const struct sample_run *r, double limit, const doub
     const struct comparison *const x = &r->x;
     for (size_t i = 0; i < x->m * x->n; i++) {
         const double error = metric_unrounded(x, i);
-        if (!(error == 0 ||
-              error <= limit * 0x1p-24 * x->magnitude[i] + (rest ? rest[i] : 0)))
+        if (!(error == 0 || error <= limit * unit_of_result(x) * x->magnitude[i] +
+                                         (rest ? rest[i] : 0)))
             return false;
     }
     return true;
@@ -71,6 +72,7 @@ static bool torch(const struct sample_run *r, const struct bitcut_tolerances *t)
     } defaults[] = { { FORMAT_F16, 1e-3, 1e-5 }, { FORMAT_BF16, 1.6e-2, 1e-5 } };
     const struct bitcut_format *const format = r->x.format;
     (void)t;
+    if (r->x.is_f64) return keeps_allclose(r, 1e-7, 1e-7);
     if (!result_is_short(format)) return keeps_allclose(r, 1.3e-6, 1e-5);
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         if (format == &formats[defaults[i].format])

@@ -2,6 +2,7 @@
 #include "analysis/sampling/python_lines.h"
 
 #include "analysis/accuracy/short_result.h"
+#include "analysis/sampling/python_fp64.h"
 #include "analysis/sampling/python_steps.h"
 #include "lib/base/text.h"
 #include "lib/gemm/epilogue.h"
@@ -62,12 +63,6 @@ static bool lost_is_small(const struct bitcut_tolerances *t)
 
 enum { SUM_MAX = 112, ERROR_MAX = 80 };
 
-/* Rounded up to three digits: rounding to nearest would be off by at most 0.5 %. */
-static void write_up(char text[REAL_TEXT_MAX], double x)
-{
-    real_text(text, x * 1.0051, 3);
-}
-
 /* "F * " in front of a product, unless it is 1. */
 static void write_factor(char text[REAL_TEXT_MAX + 4], uint32_t factor, bool magnitude)
 {
@@ -99,7 +94,7 @@ static void add_term(char *text, size_t size, double factor, const char *form, .
     char number[REAL_TEXT_MAX];
     va_list values;
     if (!(factor > 0)) return;
-    write_up(number, factor);
+    limit_text(number, factor);
     text_add(text, size, "%s%s", *text ? " + " : "", number);
     va_start(values, form);
     text_add_list(text, size, form, values);
@@ -116,7 +111,7 @@ static void add_level(char *text, size_t size, const struct related *to, double 
                       double of_a, double of_b)
 {
     char limit[REAL_TEXT_MAX];
-    write_up(limit, threshold);
+    limit_text(limit, threshold);
     add_term(text, size, of_a, " * (a @ small(b, %s%s))%s", limit, to->b, to->b);
     add_term(text, size, of_b, " * (small(a, %s%s) @ b)%s", limit, to->a, to->a);
 }
@@ -138,7 +133,7 @@ static void write_rest(char line[2][PYTHON_LINE_MAX], const struct python_librar
         snprintf(to.b, sizeof to.b, " * b%s", l->most_of_column);
     }
     char from[REAL_TEXT_MAX];
-    write_up(from, b->from);
+    limit_text(from, b->from);
     add_term(rest, sizeof rest, times * b->least, " + 0 * size");
     add_term(rest, sizeof rest, times * b->lines, "%s%s", to.a, to.b);
     add_term(rest, sizeof rest, each, " * (small(a, %s%s) @ small(b, %s%s))%s%s", from, to.a,
@@ -194,8 +189,9 @@ static void write_norm(char line[PYTHON_LINE_MAX], const struct python_library *
     const bool rest = !t->limits.norm_known;
     if (result_is_short(g->d.format)) snprintf(error, sizeof error, "error");
     else snprintf(error, sizeof error, "D%s - %s", l->wide, exact);
-    write_up(limit, ((rest ? t->limits.norm_with_underflow : t->limits.norm_limit) +
-                     t->sums) * U);
+    limit_text(limit,
+               ((rest ? t->limits.norm_with_underflow : t->limits.norm_limit) + t->sums) *
+                   U);
     write_factor(alpha, g->alpha, true);
     write_factor(beta, g->beta, true);
     if (gemm_is_extended(g)) {
@@ -218,8 +214,8 @@ static void write_allclose(char line[PYTHON_LINE_MAX], const struct python_libra
                            double rtol, double atol, const char *exact)
 {
     char relative[REAL_TEXT_MAX], absolute[REAL_TEXT_MAX];
-    write_up(relative, rtol);
-    write_up(absolute, atol);
+    limit_text(relative, rtol);
+    limit_text(absolute, atol);
     snprintf(line, PYTHON_LINE_MAX, "%s(D%s, %s, rtol=%s, atol=%s)", l->close, l->wide,
              exact, relative, absolute);
 }
@@ -229,7 +225,7 @@ static void write_assertion(char line[PYTHON_LINE_MAX], double limit, const char
                             bool rest)
 {
     char number[REAL_TEXT_MAX];
-    write_up(number, limit * U);
+    limit_text(number, limit * U);
     snprintf(line, PYTHON_LINE_MAX, "assert (%s <= %s * size%s).all()", error, number,
              rest ? " + rest" : "");
 }
@@ -248,6 +244,7 @@ int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX], const struct python_l
                  lost = observed || rest ? 0 : 2 * t->underflow;
     const bool extended = gemm_is_extended(q->gemm);
     int count = 1;
+    if (q->gemm->scheme) return python_lines64(line, l, tolerance, q, observed);
     if (isinf(alone ? t->limit : limit) || q->quantized || (extended && rest)) return 0;
     write_exact(exact, l, q->two);
     write_sum(sum, sizeof sum, l, q->gemm, false);

@@ -47,6 +47,7 @@ enum {
 
    Returns the number of lines; 0 if there is no limit, if A or B were quantized, or if a
    GEMM has more steps than fit or a limit that includes underflow in addition to steps.
+   Of an FP64 GEMM by a scheme the lines are those of analysis/sampling/python_fp64.h.
    For two results, D2 is the other one. Limits are rounded up, by at most 1 %. */
 int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX],
                  const struct python_library *library, const struct tolerance *t,

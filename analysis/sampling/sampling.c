@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/sampling/sampling.h"
 
+#include "analysis/accuracy/metric_element.h"
+#include "analysis/fp64/scheme_bound.h"
 #include "lib/base/size.h"
 #include "lib/base/stats.h"
 #include "lib/base/threads.h"
@@ -88,13 +90,33 @@ static enum bitcut_status pick(struct gemm_data *to, const void *context, size_t
 
 struct run_source shuffled_runs(const struct shuffled_source *from)
 {
-    return (struct run_source){ shuffle, pick, from };
+    return (struct run_source){ .make = shuffle, .as_is = pick, .context = from };
+}
+
+static enum bitcut_status shuffle64(struct dense *to, const void *context, size_t rows,
+                                    size_t cols, uint64_t run, struct fault *f)
+{
+    const struct shuffled_source64 *const s = context;
+    return dense_shuffle(to, s->data, rows, cols, s->seed, run + 1, false, f);
+}
+
+static enum bitcut_status pick64(struct dense *to, const void *context, size_t rows,
+                                 size_t cols, uint64_t run, struct fault *f)
+{
+    const struct shuffled_source64 *const s = context;
+    return dense_shuffle(to, s->data, rows, cols, s->seed, run + 1, true, f);
+}
+
+struct run_source shuffled_runs64(const struct shuffled_source64 *from)
+{
+    return (struct run_source){ .make64 = shuffle64, .as_is64 = pick64, .context = from };
 }
 
 void sample_run_clear(struct sample_run *r)
 {
     judge_clear(&r->j);
     gemm_data_clear(&r->data);
+    dense_clear(&r->dense);
     free(r->other32);
     free(r->other64);
     free(r->allowance);
@@ -137,13 +159,24 @@ enum bitcut_status sample_run_allow(struct sample_run *r, const struct bitcut_ge
     return status;
 }
 
+/* Element i of A and of B, also if it is not finite. */
+static double element_a(const struct comparison *x, size_t i)
+{
+    return x->is_f64 ? x->a64[i] : value_of_float(x->a[i]);
+}
+
+static double element_b(const struct comparison *x, size_t i)
+{
+    return x->is_f64 ? x->b64[i] : value_of_float(x->b[i]);
+}
+
 /* For output i n + j; infinite if it has no product. */
 static double terms_at(const struct comparison *x, size_t i, size_t j)
 {
     double sum = 0, squares = 0;
     for (size_t p = 0; p < x->k; p++) {
-        const double size = fabs(value_of_float(x->a[i * x->k + p])) *
-                            fabs(value_of_float(x->b[p * x->n + j]));
+        const double size =
+            fabs(element_a(x, i * x->k + p)) * fabs(element_b(x, p * x->n + j));
         sum += size;
         squares += size * size;
     }
@@ -164,25 +197,38 @@ static double lead_of_outputs(const struct comparison *x)
     return squares > 0 ? sum * (sum / squares) : (double)INFINITY;
 }
 
+static double value_at32(const void *x, size_t i)
+{
+    return value_of_float(((const uint32_t *)x)[i]);
+}
+static double value_at64(const void *x, size_t i) { return ((const double *)x)[i]; }
+
 /* The number of equal elements whose norm would vary as much. */
-static double lead_of(const struct matrix *x)
+static double lead_of(const void *x, size_t count, double (*at)(const void *, size_t))
 {
     double sum = 0, squares = 0, most = 0;
-    for (size_t i = 0; i < x->rows * x->cols; i++)
-        most = larger_double(most, fabs(value_of_float(x->at[i])));
-    for (size_t i = 0; i < x->rows * x->cols && most > 0; i++) {
-        const double part = value_of_float(x->at[i]) / most;
+    for (size_t i = 0; i < count; i++) most = larger_double(most, fabs(at(x, i)));
+    for (size_t i = 0; i < count && most > 0; i++) {
+        const double part = at(x, i) / most;
         sum += part * part;
         squares += part * part * part * part;
     }
     return squares > 0 ? sum * (sum / squares) : (double)INFINITY;
 }
 
+static double lead_of_matrix(const struct matrix *x)
+{
+    return lead_of(x->at, x->rows * x->cols, value_at32);
+}
+
 static double least_lead(const struct gemm_data *p, const struct comparison *x)
 {
     struct hostfp mode;
     hostfp_enter(&mode);
-    const double a = lead_of(&p->a), b = lead_of(&p->b),
+    const double a = x->is_f64 ? lead_of(x->a64, x->m * x->k, value_at64)
+                               : lead_of_matrix(&p->a),
+                 b = x->is_f64 ? lead_of(x->b64, x->k * x->n, value_at64)
+                               : lead_of_matrix(&p->b),
                  d = x->extra ? lead_of_outputs(x) : (double)INFINITY;
     hostfp_leave(&mode);
     return fmin(a, fmin(b, d));
@@ -202,12 +248,79 @@ static double least_terms(const struct comparison *x)
     return least;
 }
 
+enum bitcut_status runs_plan64(struct bitcut_gemm *g, bool any_order, int threads,
+                               struct fault *f)
+{
+    const double products = (double)g->m * (double)g->n * (double)g->k, most = 0x1p26;
+    struct fp64_choice by;
+    if (!fp64_samples_lines(g->scheme) && products > most)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s reads all rows and columns before it computes an output, so "
+                         "that runs cannot be sampled; m n k must be at most 2^26",
+                         g->scheme->name);
+    if (any_order && !g->order.slices) g->order.slices = 1;
+    const enum bitcut_status status = fp64_settle(&by, g, threads, f);
+    if (status == BITCUT_OK && by.slices > 1) g->order.slices = (int)by.slices;
+    return status;
+}
+
+/* The largest bound of an output, in u |A||B|. */
+static enum bitcut_status find_bound64(struct sample_run *r, const struct bitcut_gemm *g,
+                                       const struct gemm_options *options,
+                                       struct fault *f)
+{
+    const struct comparison *const x = &r->j.comparison;
+    struct fp64_choice by;
+    r->bound = INFINITY;
+    enum bitcut_status status = fp64_settle(&by, g, options->threads, f);
+    if (status != BITCUT_OK) return status;
+    if (by.slices > 1 && g->scheme->part != &formats[FORMAT_F64])
+        return BITCUT_OK; /* each slice of k has other scales */
+    double *const limit = memory_allocate(x->m * x->n, sizeof *limit);
+    if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the bounds");
+    struct fp64_job job = fp64_job_of(g, &by, options);
+    dense_set_job(&job, &r->dense);
+    status = scheme_bound(limit, &job, x->magnitude, f);
+    if (status == BITCUT_OK) r->bound = 0;
+    for (size_t i = 0; i < x->m * x->n && status == BITCUT_OK; i++)
+        if (x->magnitude[i] > 0)
+            r->bound = larger_double(r->bound, limit[i] / x->magnitude[i] * 0x1p53);
+    free(limit);
+    return status;
+}
+
+/* The run of an FP64 GEMM: nothing underflows, and |A||B| has all of the limit. */
+static enum bitcut_status prepare64(struct sample_run *to,
+                                    const struct run_source *source,
+                                    const struct bitcut_gemm *g, size_t rows, size_t cols,
+                                    uint64_t run, struct fault *f)
+{
+    const struct gemm_options options = { .threads = 1 };
+    struct sample_run r = { .allowance = calloc(rows * cols, sizeof *r.allowance),
+                            .bounded = true };
+    struct bitcut_gemm one = *g;
+    enum bitcut_status status =
+        r.allowance ? source->make64(&r.dense, source->context, rows, cols, run, f)
+                    : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the results");
+    if (status == BITCUT_OK) {
+        dense_set(&one, &r.dense);
+        status = dense_judge(&r.j, &r.dense, &one, &references[0], &options, f);
+    }
+    if (status == BITCUT_OK) status = find_bound64(&r, &one, &options, f);
+    r.x = r.j.comparison;
+    if (status == BITCUT_OK)
+        r.terms = least_terms(&r.x), r.lead = least_lead(&r.data, &r.x), *to = r;
+    else sample_run_clear(&r);
+    return status;
+}
+
 enum bitcut_status sample_run_prepare(struct sample_run *to,
                                       const struct run_source *source,
                                       const struct bitcut_gemm *g,
                                       const struct bound_apriori *b, size_t rows,
                                       size_t cols, uint64_t run, struct fault *f)
 {
+    if (g->scheme) return prepare64(to, source, g, rows, cols, run, f);
     struct sample_run r = {
         .allowance = b ? memory_allocate(rows * cols, sizeof *r.allowance) : NULL,
         .d = memory_allocate(rows * cols, sizeof *r.d)
@@ -243,15 +356,26 @@ enum bitcut_status sample_run_make(struct sample_run *to, const struct run_sourc
     return status;
 }
 
+static enum bitcut_status compute64(const struct sample_run *r,
+                                    const struct bitcut_gemm *g, struct fault *f)
+{
+    const struct gemm_options options = { .threads = 1 };
+    struct bitcut_gemm one = *g;
+    dense_set(&one, &r->dense);
+    return fp64_gemm_run(NULL, &one, &options, f);
+}
+
 enum bitcut_status sample_run_compute(struct sample_run *r, const struct bitcut_gemm *g,
                                       struct fault *f)
 {
+    if (g->scheme) return compute64(r, g, f);
     return gemm_data_run(r->d, &r->data, g, f);
 }
 
 enum bitcut_status sample_run_unrounded(struct sample_run *r, const struct bitcut_gemm *g,
                                         struct fault *f)
 {
+    if (g->scheme) return compute64(r, g, f);
     return gemm_data_run_unrounded(r->d, &r->data, g, f);
 }
 
@@ -260,7 +384,8 @@ double sample_run_rest(const struct sample_run *r)
     const struct comparison *const x = &r->x;
     double most = -INFINITY;
     for (size_t i = 0; i < x->m * x->n; i++) {
-        const double error = metric_unrounded(x, i), size = x->magnitude[i] * 0x1p-24;
+        const double error = metric_unrounded(x, i),
+                     size = x->magnitude[i] * unit_of_result(x);
         if (isinf(error)) return INFINITY;
         if (size > 0 && isfinite(size))
             most = larger_double(most, (error - r->allowance[i]) / size);

@@ -7,6 +7,7 @@
 
 #include "analysis/accuracy/bound.h"
 #include "analysis/accuracy/gemm_data.h"
+#include "analysis/fp64/dense.h"
 #include "lib/base/progress.h"
 #include "lib/base/status.h"
 
@@ -29,7 +30,19 @@ struct run_source {
     enum bitcut_status (*as_is)(struct gemm_data *to, const void *context, size_t rows,
                                 size_t cols, uint64_t run, struct fault *f);
     const void *context;
+
+    /* The same for FP64 GEMMs by a scheme, in place of the first two; D is not set. */
+    enum bitcut_status (*make64)(struct dense *to, const void *context, size_t rows,
+                                 size_t cols, uint64_t run, struct fault *f);
+    enum bitcut_status (*as_is64)(struct dense *to, const void *context, size_t rows,
+                                  size_t cols, uint64_t run, struct fault *f);
 };
+
+/* Whether given matrices have k in a random order. */
+static inline bool runs_are_shuffled(const struct run_source *s)
+{
+    return s->as_is || s->as_is64;
+}
 
 /* The runs of gemm_data_shuffle(), from the first random one on.  Of a batch, each run
    has one GEMM: the GEMM of a row of all D, and runs have rows that are spread evenly, so
@@ -43,9 +56,28 @@ struct shuffled_source {
 
 struct run_source shuffled_runs(const struct shuffled_source *from);
 
+/* The runs of dense_shuffle(), from the first random one on. */
+struct shuffled_source64 {
+    const struct dense *data;
+    uint64_t seed;
+};
+
+struct run_source shuffled_runs64(const struct shuffled_source64 *from);
+
+/* Set the number of slices of k of g, one GEMM by a scheme, before runs on some of its
+   rows and columns: the slices into which the library cuts the k of all of g, or 1 if
+   runs try other numbers (`any_order`).  Errors are those of fp64_settle();
+   BITCUT_BAD_ARGUMENT also if each output depends on all rows and columns, which are too
+   many. */
+enum bitcut_status runs_plan64(struct bitcut_gemm *g, bool any_order, int threads,
+                               struct fault *f);
+
 /* The matrices of a run, exact values, and a result. */
 struct sample_run {
     struct gemm_data data;
+    struct dense dense; /* of an FP64 GEMM by a scheme, in place of data and d */
+    double bound; /* of such a GEMM: the largest bound of an output, by these matrices
+                     (analysis/fp64/scheme_bound.h), in u |A||B|; infinite: none */
     struct judge j;
     /* the result and its reference, the exact result or another result */
     struct comparison x;
@@ -89,7 +121,7 @@ enum bitcut_status sample_run_compute(struct sample_run *r, const struct bitcut_
 enum bitcut_status sample_run_unrounded(struct sample_run *r, const struct bitcut_gemm *g,
                                         struct fault *f);
 
-/* The largest (|D - C| - allowance) / |A||B| over all outputs, in u = 2^-24; 0 if no
+/* The largest (|D - C| - allowance) / |A||B| over all outputs, in u; 0 if no
    output has a product.  The caller is under hostfp_enter(). */
 double sample_run_rest(const struct sample_run *r);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/sampling/tolerance.h"
 
+#include "analysis/accuracy/metric_element.h"
 #include "analysis/accuracy/short_result.h"
 #include "analysis/sampling/arrangement.h"
 #include "analysis/sampling/order_set.h"
@@ -12,7 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define U     0x1p-24
 #define WIDER                                                                            \
     0.9 /* rtol is at most so large that limits become narrower by this factor */
 #define MARGIN 1.25 /* factor above the errors of chosen orders */
@@ -48,7 +48,7 @@ struct run_report {
     double least_value;  /* the smallest |C| that is not 0 */
     double lost, allowance; /* the largest allowance, in u |A||B| and absolute       */
     double any;             /* the largest possible underflow, in the same units */
-    double terms, lead;     /* of the sample_run                                     */
+    double terms, lead, bound; /* of the sample_run                                  */
     bool bounded;
     size_t over[BITCUT_DECADES], wrong;
     struct extent_of_output output[SAMPLE];
@@ -87,6 +87,7 @@ static void take_sizes(struct run_report *r, const struct sample_run *run)
     r->any = run->any;
     r->terms = run->terms;
     r->lead = run->lead;
+    r->bound = run->bound;
     for (size_t i = 0; i < count; i++) {
         const double size = x->magnitude[i], value = value_at(x, i);
         double most = 1;
@@ -95,7 +96,7 @@ static void take_sizes(struct run_report *r, const struct sample_run *run)
             r->reach[t] = larger_double(r->reach[t], size - t * value / (STEPS - 1));
         r->allowance = larger_double(r->allowance, run->allowance[i]);
         if (size == 0) continue;
-        r->lost = larger_double(r->lost, run->allowance[i] / size / U);
+        r->lost = larger_double(r->lost, run->allowance[i] / size / unit_of_result(x));
         if (value < r->least_share * size) r->least_share = value / size;
         if (value > 0 && value < r->least_value) r->least_value = value;
         for (int d = 0; d < BITCUT_DECADES; d++, most *= 10)
@@ -132,7 +133,7 @@ static enum bitcut_status allow_own(struct sample_run *run, const struct study_o
                                     struct fault *f)
 {
     const size_t count = run->x.m * run->x.n;
-    if (!s->q->any_order) return BITCUT_OK;
+    if (!s->q->any_order || s->q->gemm->scheme) return BITCUT_OK;
     run->own_allowance = calloc(count, sizeof *run->own_allowance);
     if (!run->own_allowance)
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
@@ -158,28 +159,68 @@ static enum bitcut_status try_orders(struct run_report *r, enum whose own, enum 
     return BITCUT_OK;
 }
 
+/* The matrices of a run: those of an FP32 GEMM, or of an FP64 GEMM. */
+struct matrices {
+    struct gemm_data data;
+    struct dense dense;
+};
+
+static void matrices_clear(struct matrices *x)
+{
+    gemm_data_clear(&x->data);
+    dense_clear(&x->dense);
+}
+
+/* Set `to` to `from` with k in a chosen order. */
+static enum bitcut_status arrange_matrices(struct matrices *to,
+                                           const struct matrices *from, bool is_f64,
+                                           size_t k, enum arrangement which,
+                                           struct fault *f)
+{
+    size_t *const at = memory_allocate(k, sizeof *at);
+    enum bitcut_status status =
+        !at      ? fault_set(f, BITCUT_NO_MEMORY, "not enough memory for an order of k")
+        : is_f64 ? arrange64(at, &from->dense, which, f)
+                 : arrange(at, &from->data, which, f);
+    if (status == BITCUT_OK)
+        status = is_f64 ? dense_order(&to->dense, &from->dense, at, f)
+                        : gemm_data_order(&to->data, &from->data, at, f);
+    free(at);
+    return status;
+}
+
 /* With k in one of the chosen orders; `from` has it in its own. */
 static enum bitcut_status try_arrangement(struct run_report *r,
                                           const struct study_of_runs *s,
                                           struct sample_run *run,
-                                          const struct gemm_data *from,
+                                          const struct matrices *from,
                                           enum arrangement which, struct fault *f)
 {
-    struct gemm_data to;
-    size_t *const at = memory_allocate(s->q->k, sizeof *at);
+    const struct matrices drawn = { run->data, run->dense };
+    struct matrices to = { .data = { .depth_a = 0 } };
     enum bitcut_status status =
-        at ? arrange(at, from, which, f)
-           : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for an order of k");
-    if (status == BITCUT_OK) status = gemm_data_order(&to, from, at, f);
-    free(at);
+        arrange_matrices(&to, from, run->x.is_f64, s->q->k, which, f);
     if (status != BITCUT_OK) return status;
-    const struct gemm_data drawn = run->data;
-    run->data = to;
+    run->data = to.data;
+    run->dense = to.dense;
+    if (run->x.is_f64) run->x.d64 = to.dense.d;
     status = try_orders(r, which == AS_IS ? ARRANGED : ARRANGED_ALL, ARRANGED_ALL, s,
                         s->whole ? s->orders : 1, run, f);
-    run->data = drawn;
-    gemm_data_clear(&to);
+    run->data = drawn.data;
+    run->dense = drawn.dense;
+    if (run->x.is_f64) run->x.d64 = drawn.dense.d;
+    matrices_clear(&to);
     return status;
+}
+
+/* The matrices of a run with k in its own order. */
+static enum bitcut_status make_own(struct matrices *to, const struct study_of_runs *s,
+                                   size_t number, struct fault *f)
+{
+    const struct run_source *const source = &s->q->source;
+    if (source->as_is64)
+        return source->as_is64(&to->dense, source->context, s->rows, s->cols, number, f);
+    return source->as_is(&to->data, source->context, s->rows, s->cols, number, f);
 }
 
 /* With k in every chosen order: for whole matrices the results are the same in every run.
@@ -189,17 +230,16 @@ static enum bitcut_status try_arranged(struct run_report *r,
                                        struct sample_run *run, size_t number,
                                        struct fault *f)
 {
-    const struct run_source *const source = &s->q->source;
-    struct gemm_data own = { 0 };
+    const bool shuffled = runs_are_shuffled(&s->q->source);
+    const struct matrices drawn = { run->data, run->dense };
+    struct matrices own = { .data = { .depth_a = 0 } };
     enum bitcut_status status = BITCUT_OK;
     if (s->whole && number) return BITCUT_OK;
-    if (source->as_is)
-        status = source->as_is(&own, source->context, s->rows, s->cols, number, f);
+    if (shuffled) status = make_own(&own, s, number, f);
     for (int i = 0; i < ARRANGEMENTS && status == BITCUT_OK; i++)
         if (s->arranged[i])
-            status =
-                try_arrangement(r, s, run, source->as_is ? &own : &run->data, i, f);
-    gemm_data_clear(&own);
+            status = try_arrangement(r, s, run, shuffled ? &own : &drawn, i, f);
+    matrices_clear(&own);
     return status;
 }
 
@@ -207,7 +247,8 @@ static enum bitcut_status try_arranged(struct run_report *r,
 static void try_zeros(struct run_report *r, struct sample_run *run, bool two)
 {
     for (size_t i = 0; i < run->x.m * run->x.n; i++) {
-        run->d[i] = 0;
+        if (run->x.is_f64) run->dense.d[i] = 0;
+        else run->d[i] = 0;
         if (two) run->allowance[i] *= 2;
     }
     take_errors(r, ZEROS, run);
@@ -249,6 +290,7 @@ struct reports {
     size_t arranged, arranged_all; /* the first of these reports have k in its own order,
                                       in chosen orders */
     double *scratch, each, step; /* step: a rounding of the unit, in u, or 0 */
+    double u;                    /* the unit roundoff */
 };
 
 static struct tail tail_of(const struct reports *x,
@@ -399,10 +441,10 @@ static void find_allclose(struct bitcut_tolerances *to, const struct reports *x,
                      slack = slack_of(x, room, reach, share);
         if (!(slack < WIDER * to->slack)) continue;
         to->slack = slack;
-        to->rtol = times(observed, U * share);
-        to->atol = times(observed, U * reach);
-        to->bound_rtol = times(bound, U * share);
-        to->bound_atol = times(bound, U * reach) + to->underflow_absolute;
+        to->rtol = times(observed, x->u * share);
+        to->atol = times(observed, x->u * reach);
+        to->bound_rtol = times(bound, x->u * share);
+        to->bound_atol = times(bound, x->u * reach) + to->underflow_absolute;
     }
 }
 
@@ -412,9 +454,9 @@ static void find_relative(struct bitcut_tolerances *to, const struct reports *x,
     const struct tail t = tail_of(x, lack_of, 0);
     const double share = tail_is_light(&t) ? -tail_limit(&t, x->each / 2) : 0;
     to->rtol_slack = share > 0 ? slack_of(x, room, 0, 1 / share) : (double)INFINITY;
-    to->rtol_alone = share > 0 ? observed * U / share : (double)INFINITY;
+    to->rtol_alone = share > 0 ? observed * x->u / share : (double)INFINITY;
     to->bound_rtol_alone =
-        share > 0 ? (bound + to->underflow) * U / share : (double)INFINITY;
+        share > 0 ? (bound + to->underflow) * x->u / share : (double)INFINITY;
 }
 
 /* Set to->bound to the bound of a unit, unless some run had none. */
@@ -476,11 +518,13 @@ static bool norms_are_broad(const struct reports *x, bool whole)
 /* One rounding more than in any run: if few products of an output are effective, errors
    come in such steps, and a step that occurs in fewer than one of the runs is not visible
    in a tail. */
-static double step_of(const struct reports *x, const struct bitcut_unit *u)
+static double step_of(const struct reports *x, const struct bitcut_gemm *g)
 {
+    const struct bitcut_unit *const u = g->unit;
     double least = INFINITY;
     for (size_t i = 0; i < x->count; i++)
         if (x->r[i].terms < least) least = x->r[i].terms;
+    if (g->scheme) return least > FEW ? 0 : 1;
     return least > FEW ? 0
                        : ldexp(round_is_nearest(&u->rounding) ? 1 : 2,
                                23 - u->result->fraction_bits);
@@ -536,6 +580,8 @@ bool tolerance_needs_rest(const struct bitcut_tolerances *t)
     return !t->known || t->underflow > t->limit;
 }
 
+void limit_text(char text[REAL_TEXT_MAX], double x) { real_text(text, x * 1.0051, 3); }
+
 enum { SLACK_MAX = 8 }; /* with larger factors, limits for allclose() are not useful */
 
 bool tolerance_bound_closes(const void *limits)
@@ -559,23 +605,39 @@ bool tolerance_closes_alone(const void *limits)
 static enum bitcut_status prepare(struct study_of_runs *s, double **room,
                                   const struct tolerance_problem *q, struct fault *f)
 {
+    const struct bitcut_scheme *const scheme = q->gemm->scheme;
     *s = (struct study_of_runs){ .q = q, .orders = 1, .order = { q->gemm->order } };
-    enum bitcut_status status = bound_apriori(&s->bound, q->gemm, q->k, q->any_order, f);
-    if (status == BITCUT_OK)
+    enum bitcut_status status =
+        scheme ? BITCUT_OK : bound_apriori(&s->bound, q->gemm, q->k, q->any_order, f);
+    if (status == BITCUT_OK && !scheme)
         status = bound_apriori(&s->own_bound, q->gemm, q->k, false, f);
     if (status != BITCUT_OK) return status;
     if (q->any_order) s->orders = order_set(s->order, q->gemm, q->k);
     for (int i = 0; i < ARRANGEMENTS; i++)
-        s->arranged[i] = i == AS_IS ? q->source.as_is != NULL : q->any_order;
+        s->arranged[i] = i == AS_IS ? runs_are_shuffled(&q->source) : q->any_order;
     gemm_data_block(&s->rows, &s->cols, q->m, q->n, q->k, PRODUCTS);
+    if (scheme && !fp64_samples_lines(scheme)) s->rows = q->m, s->cols = q->n;
     const bool one = !q->batch || q->batch->count == 1;
-    s->whole = one && q->source.as_is && s->rows == q->m && s->cols == q->n;
+    s->whole = one && runs_are_shuffled(&q->source) && s->rows == q->m && s->cols == q->n;
     s->r = memory_allocate(q->runs, sizeof *s->r);
     *room = memory_allocate(q->runs, (SAMPLE + 1) * sizeof **room);
     if (s->r && *room) return BITCUT_OK;
     free(s->r);
     free(*room);
     return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the runs");
+}
+
+/* The worst-case bound in u |A||B|, other than what underflows: that of any matrices; of
+   a scheme, the largest of the runs, which is not known for k in slices.  Multiply-adds
+   have k u in any order. */
+static double bound_of_runs(const struct study_of_runs *s)
+{
+    const struct bitcut_scheme *const scheme = s->q->gemm->scheme;
+    double most = 0;
+    if (!scheme) return s->bound.relative;
+    if (s->orders > 1 && scheme->part != &formats[FORMAT_F64]) return INFINITY;
+    for (size_t i = 0; i < s->q->runs; i++) most = larger_double(most, s->r[i].bound);
+    return most;
 }
 
 enum bitcut_status tolerance_find(struct tolerance *to, const struct tolerance_problem *q,
@@ -603,7 +665,8 @@ enum bitcut_status tolerance_find(struct tolerance *to, const struct tolerance_p
                                              : s.whole                           ? 1
                                                        : q->runs,
                              .scratch = room,
-                             .each = q->alarm / blocks };
+                             .each = q->alarm / blocks,
+                             .u = q->gemm->scheme ? 0x1p-53 : 0x1p-24 };
         struct bitcut_tolerances *const t = &to->limits;
         *to = (struct tolerance){
             .limits = { .size = sizeof *t,
@@ -615,10 +678,10 @@ enum bitcut_status tolerance_find(struct tolerance *to, const struct tolerance_p
                         .orders = s.orders,
                         .arrangements = s.arranged[AS_IS] + 3 * q->any_order },
             .bound = s.bound,
-            .sums = 2 * (double)q->k * 0x1p-29
+            .sums = q->gemm->scheme ? 1 : 2 * (double)q->k * 0x1p-29
         };
-        x.step = step_of(&x, q->gemm->unit);
-        conclude(t, &x, room + q->runs, s.bound.relative, to->sums, s.whole,
+        x.step = step_of(&x, q->gemm);
+        conclude(t, &x, room + q->runs, bound_of_runs(&s), to->sums, s.whole,
                  gemm_is_extended(q->gemm));
         if (q->two) double_all(t);
         widen_allclose(t, &x, q->gemm->d.format);

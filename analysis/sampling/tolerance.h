@@ -5,9 +5,11 @@
 
 #include "analysis/sampling/sampling.h"
 #include "lib/base/record.h"
+#include "lib/io/listing.h"
 
 struct tolerance_problem {
-    const struct bitcut_gemm *gemm; /* recipe, unit, order, alpha and beta are read */
+    const struct bitcut_gemm *gemm; /* recipe, unit, order, alpha and beta are read; or
+                                       the scheme, its parts, alpha_f64 and beta_f64 */
     struct run_source source;
     size_t m, n, k; /* of the tested GEMM; of a batch, of its GEMM with the fewest rows */
     const struct bitcut_gemm *batch; /* the tested batch, with its matrices; NULL: one
@@ -39,7 +41,8 @@ struct tolerance {
     struct bitcut_tolerances limits; /* must be first: the answer */
     struct bound_apriori bound; /* the terms of the bound other than the part of |A||B| */
     double sums; /* error of two binary64 sums, for C and |A||B|, in any order: u |A||B|;
-                    used in limits for allclose() and of python_lines.h only */
+                    used in limits for allclose() and of python_lines.h only; in FP64,
+                    of C rounded once */
 };
 
 /* The fields of struct bitcut_tolerances (lib/base/record.h). */
@@ -49,7 +52,11 @@ extern const struct record_field tolerance_fields[];
    underflow may be most of it. */
 bool tolerance_needs_rest(const struct bitcut_tolerances *t);
 
-/* Compute the limits.  Runs have about 2^20 products of A and B each, in each order, but
+/* Of an FP64 GEMM by a scheme, u is 2^-53, nothing underflows, and the bound is the
+   largest bound of an output of the runs (analysis/fp64/scheme_bound.h).  A scheme whose
+   scales depend on all rows and columns has whole matrices in each run.
+
+   Compute the limits.  Runs have about 2^20 products of A and B each, in each order, but
    at least 256 outputs.  Errors of larger matrices exceed a limit no more often than
    those of as many runs as give their outputs.  The result does not depend on the number
    of threads.  Returns BITCUT_NO_MEMORY, a status of the source, or BITCUT_UNSUPPORTED if
@@ -57,6 +64,9 @@ bool tolerance_needs_rest(const struct bitcut_tolerances *t);
 enum bitcut_status tolerance_find(struct tolerance *to, const struct tolerance_problem *q,
                                   int threads, const struct progress *progress,
                                   struct fault *f);
+
+/* A limit in the text of a test: rounded up to three digits, by at most 1 %. */
+void limit_text(char text[REAL_TEXT_MAX], double x);
 
 /* Whether allclose() is useful: by the bound, by the observed limit, and by the observed
    limit with atol 0.  Each takes a struct bitcut_tolerances. */

@@ -2,6 +2,7 @@
 #include "analysis/sampling/tolerance_text.h"
 
 #include "analysis/accuracy/short_result.h"
+#include "analysis/sampling/c_function.h"
 #include "analysis/sampling/python_lines.h"
 #include "lib/base/text.h"
 #include "lib/gemm/epilogue.h"
@@ -95,6 +96,12 @@ static const char *other(const struct bitcut_tolerances *t)
     return t->two ? "D2" : "C";
 }
 
+/* u as a power of two. */
+static const char *unit(const struct tolerance_answer *a)
+{
+    return a->fp64 ? "2^-53" : "2^-24";
+}
+
 /* Some correct results are not finite: there is no limit. */
 static bool describe_wrong(char *text, size_t size, const struct bitcut_tolerances *t)
 {
@@ -158,8 +165,8 @@ void tolerance_describe_component(char *text, size_t size, const void *answer)
     const struct bitcut_tolerances *const t = &a->found->limits;
     if (describe_wrong(text, size, t)) return;
     if (t->known) {
-        text_add(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24; ", other(t),
-                 t->limit);
+        text_add(text, size, "|D - %s| <= %.3g u |A||B|, u = %s; ", other(t), t->limit,
+                 unit(a));
         if (t->underflow > t->limit) {
             text_add(text, size, "and ");
             describe_rest(text, size, t);
@@ -167,7 +174,7 @@ void tolerance_describe_component(char *text, size_t size, const void *answer)
         }
     } else {
         describe_rest(text, size, t);
-        text_add(text, size, ", u = 2^-24; ");
+        text_add(text, size, ", u = %s; ", unit(a));
     }
     describe_alarm(text, size, a);
     if (t->zeros) /* a test that accepts zeros finds nothing */
@@ -214,13 +221,23 @@ void tolerance_describe_typical(char *text, size_t size, const void *answer)
 
 void tolerance_describe_worst_case(char *text, size_t size, const void *answer)
 {
-    const struct bitcut_tolerances *const t =
-        &((const struct tolerance_answer *)answer)->found->limits;
+    const struct tolerance_answer *const a = answer;
+    const struct bitcut_tolerances *const t = &a->found->limits;
     if (isinf(t->bound)) {
-        text_add(text, size, "none: elements may overflow, or k is too long");
+        text_add(text, size,
+                 a->fp64 ? "none for some outputs: a line has no finite scale, the unit "
+                           "rounds sums of parts, k is cut, or integers may exceed the "
+                           "product of the moduli"
+                         : "none: elements may overflow, or k is too long");
         return;
     }
     text_add(text, size, "%.3g u |A||B|", t->bound);
+    if (a->fp64) {
+        text_add(text, size,
+                 ", the largest bound of the outputs in the runs; most faults stay below "
+                 "it: not for a test");
+        return;
+    }
     if (t->underflow > t->bound / 128)
         text_add(text, size, " and what underflows, up to %.3g u |A||B| in these runs",
                  t->underflow);
@@ -405,10 +422,66 @@ static void describe_numpy(char *text, size_t size, const void *answer)
     describe_python(text, size, answer, 0);
 }
 
+/* The test of an FP64 GEMM is that of NumPy, after a line. */
+static void describe_torch64(char *text, size_t size, const void *answer)
+{
+    const struct tolerance_answer *const a = answer;
+    char line[PYTHON_LINES][PYTHON_LINE_MAX];
+    if (python_lines(line, &python_libraries[1], a->found, a->problem, true))
+        text_add(text, size, "%s\n# and the lines of NumPy", line[0]);
+}
+
 static void describe_torch(char *text, size_t size, const void *answer)
 {
     describe_python(text, size, answer, 1);
 }
+
+/* The test as a function in C. */
+static void describe_c(char *text, size_t size, const void *answer)
+{
+    const struct tolerance_answer *const a = answer;
+    char line[C_LINES][C_LINE_MAX];
+    const int count = a->problem->two ? 0 : c_function(line, a->found, a->problem);
+    for (int i = 0; i < count; i++) text_add(text, size, "%s%s", i ? "\n" : "", line[i]);
+}
+
+/* Sentences about an FP64 GEMM. */
+static void describe_scheme(char *text, size_t size, const void *answer)
+{
+    fp64_describe_scheme(text, size, ((const struct tolerance_answer *)answer)->fp64);
+}
+
+static void describe_scheme_parts(char *text, size_t size, const void *answer)
+{
+    fp64_describe_parts(text, size, ((const struct tolerance_answer *)answer)->fp64);
+}
+
+static void describe_scheme_data(char *text, size_t size, const void *answer)
+{
+    const struct tolerance_answer *const a = answer;
+    fp64_describe_matrices(text, size, a->fp64);
+    if (a->shuffled) text_add(text, size, "; in each run k in another order");
+    else
+        text_add(text, size, ", of seeds from %llu on",
+                 (unsigned long long)a->fp64->seed);
+}
+
+const struct record_line tolerance_scheme_lines[] = {
+    /* clang-format off */
+    { "scheme",        describe_scheme,        RECORD_ALWAYS, NULL },
+    { "parts",         describe_scheme_parts,  RECORD_ALWAYS, NULL },
+    { "matrices",      describe_scheme_data,   RECORD_ALWAYS, NULL },
+    { "componentwise", tolerance_describe_component, RECORD_ALWAYS, NULL },
+    { "normwise",      describe_norm,          RECORD_ALWAYS, NULL },
+    { "allclose",      describe_allclose,      RECORD_ALWAYS, NULL },
+    VERDICT_LINES(tolerance_describe_given, tolerance_describe_typical, tolerance_describe_worst_case),
+    { "note",          describe_note,          RECORD_ALWAYS, NULL },
+    { "NumPy",         describe_numpy,         RECORD_CODE,   NULL },
+    { "PyTorch",       describe_torch64,       RECORD_CODE,   NULL },
+    { "C",             describe_c,             RECORD_CODE,   NULL },
+    { 0 }
+    /* clang-format on */
+};
 
 const struct record_line tolerance_lines[] = {
     /* clang-format off */

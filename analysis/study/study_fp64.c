@@ -148,8 +148,8 @@ static enum bitcut_status trial_init(struct trial *t, struct study_point *p,
     t->gemm.b = (struct bitcut_matrix){ .at = t->b, .format = &formats[FORMAT_F64] };
     status = fp64_comparison_init(&t->comparison, &t->gemm,
                                   table_find(TABLE(references), "exact"), &t->options, f);
-    t->gemm.d =
-        (struct bitcut_matrix){ .to = t->comparison.d, .format = &formats[FORMAT_F64] };
+    t->gemm.d = (struct bitcut_matrix){ .to = t->comparison.matrices.d,
+                                        .format = &formats[FORMAT_F64] };
     return status;
 }
 
@@ -170,16 +170,25 @@ static enum bitcut_status add_widths(json_t *row, const struct fp64_job *job,
 
 /* Whether the unit gives all sums of products of slices of the first output exactly, by
    the budget of its error. */
-static enum bitcut_status add_exact(json_t *row, const struct fp64_job *job, double d,
-                                    struct fault *f)
+static enum bitcut_status add_exact(json_t *row, const struct trial *t,
+                                    const struct fp64_choice *by, struct fault *f)
 {
-    struct scheme_budget b;
-    const enum bitcut_status status = scheme_budget(&b, job, 0, 0, d, f);
-    if (status == BITCUT_OK && b.known)
+    struct bitcut_gemm first = t->gemm;
+    struct scheme_budgets *budgets;
+    struct budget_output b;
+    first.m = first.n = 1;
+    first.b.ld = t->gemm.n;
+    enum bitcut_status status = scheme_budgets_make(&budgets, &first, by, &t->options, f);
+    if (status != BITCUT_OK) return status;
+    status = scheme_budget_at(&b, budgets, 0, 0, f);
+    scheme_budgets_free(budgets);
+    if (status != BITCUT_OK) return status;
+    if (!b.event.what)
         json_object_set_new(
             row, "exact",
-            json_boolean(b.part[LOSS_UNIT] == 0 && b.part[LOSS_OVERFLOW] == 0));
-    return status;
+            json_boolean(b.part[BUDGET_UNIT] == 0 && b.part[BUDGET_OVERFLOW] == 0));
+    budget_clear(&b);
+    return BITCUT_OK;
 }
 
 static json_t *row_of(const struct trial *t, const struct fp64_answer *a)
@@ -212,7 +221,7 @@ static enum bitcut_status run_one(json_t **row, struct trial *t, bool budget,
     *row = row_of(t, &a);
     status = add_widths(*row, &job, f);
     if (status == BITCUT_OK && budget && a.scheme->cut && a.k <= BUDGET_K_MAX)
-        status = add_exact(*row, &job, t->comparison.d[0], f);
+        status = add_exact(*row, t, &by, f);
     if (status != BITCUT_OK) json_decref(*row);
     return status;
 }

@@ -92,28 +92,19 @@ const struct bitcut_unit *fp64_unit_find(const struct bitcut_scheme *scheme,
 
 /* --- one GEMM --------------------------------------------------------------------- */
 
-/* The k from `first` on, `count` of them. */
-struct k_range {
-    size_t first, count;
-};
-
-/* Slice i of `slices`: blocks of 128 k, divided evenly; the last slices have one block
- * more. */
-static struct k_range k_slice(size_t k, size_t slices, size_t i)
+struct fp64_range fp64_k_slice(size_t k, size_t slices, size_t i)
 {
     enum { BLOCK = 128 };
     const size_t blocks = divide_up(k, BLOCK), used = smaller(slices, larger(blocks, 1)),
                  each = blocks / used, longer = blocks % used, shorter = used - longer;
     const size_t from = i * each + (i > shorter ? i - shorter : 0),
                  to = from + each + (i >= shorter);
-    if (i >= used) return (struct k_range){ k, 0 };
-    return (struct k_range){ from * BLOCK, smaller(to * BLOCK, k) - from * BLOCK };
+    if (i >= used) return (struct fp64_range){ k, 0 };
+    return (struct fp64_range){ from * BLOCK, smaller(to * BLOCK, k) - from * BLOCK };
 }
 
-/* Some k of a matrix as FP64 values, line by line: the rows of A, or the columns of B.
-   NULL: no memory. */
-static double *gather(const struct bitcut_matrix *x, size_t rows, size_t cols,
-                      bool columns, struct k_range k, int threads)
+double *fp64_lines(const struct bitcut_matrix *x, size_t rows, size_t cols, bool columns,
+                   struct fp64_range k, int threads)
 {
     const struct view v = view_of(x, 0, rows, cols, columns);
     const size_t lines = columns ? cols : rows;
@@ -151,11 +142,12 @@ struct operands {
     double *a, *b;
 };
 
-static struct operands operands_of(const struct bitcut_gemm *g, struct k_range k,
+static struct operands operands_of(const struct bitcut_gemm *g, struct fp64_range k,
                                    int threads)
 {
-    double *const a = gather(&g->a, g->m, g->k, false, k, threads);
-    return (struct operands){ a, a ? gather(&g->b, g->k, g->n, true, k, threads) : NULL };
+    double *const a = fp64_lines(&g->a, g->m, g->k, false, k, threads);
+    return (struct operands){ a, a ? fp64_lines(&g->b, g->k, g->n, true, k, threads)
+                                   : NULL };
 }
 
 static void operands_clear(struct operands *x)
@@ -177,7 +169,7 @@ static enum bitcut_status settle_by_data(struct fp64_choice *to,
                                          struct fault *f)
 {
     const struct bitcut_scheme *const s = g->scheme;
-    struct operands x = operands_of(g, (struct k_range){ 0, g->k }, threads);
+    struct operands x = operands_of(g, (struct fp64_range){ 0, g->k }, threads);
     bool made = x.b;
     if (made) to->in_f64 = !all_finite(&x, g);
     if (made && !to->in_f64 && s->bits) {
@@ -195,6 +187,24 @@ static enum bitcut_status settle_by_data(struct fp64_choice *to,
 static size_t shortest_of(size_t k, size_t slices)
 {
     return larger(divide_up(k, FP64_TILE_K) / larger(slices, 1), 1) * FP64_TILE_K;
+}
+
+struct fp64_job fp64_job_of(const struct bitcut_gemm *g, const struct fp64_choice *by,
+                            const struct gemm_options *options)
+{
+    return (struct fp64_job){ .scheme =
+                                  by->in_f64 ? bitcut_scheme_find("fp64") : g->scheme,
+                              .unit = g->unit,
+                              .parts = by->parts,
+                              .m = g->m,
+                              .n = g->n,
+                              .k = g->k,
+                              .shortest = shortest_of(g->k, by->slices),
+                              .alpha = g->alpha_f64,
+                              .beta = g->beta_f64,
+                              .a_apart = g->a.layout == BITCUT_COLUMN_MAJOR,
+                              .b_apart = g->b.layout == BITCUT_ROW_MAJOR,
+                              .options = options };
 }
 
 /* Refuse sizes for which it is not known whether an incomplete tile of k counts as one.
@@ -268,13 +278,14 @@ enum bitcut_status fp64_settle(struct fp64_choice *to, const struct bitcut_gemm 
 
 /* D of the sums v of a slice of k: those of the first slice are added to beta C, others
    to D. */
-static void update(double *d, const double *v, const struct fp64_job *job, bool first)
+static void update(double *d, const double *v, const struct bitcut_scheme *scheme,
+                   const struct fp64_job *job, bool first)
 {
     struct hostfp saved;
     hostfp_enter(&saved);
     for (size_t at = 0; at < job->m * job->n; at++) {
         const double c = !first ? d[at] : job->c ? job->c[at] : 0;
-        d[at] = job->scheme->update(job->alpha, v[at], first ? job->beta : 1, c);
+        d[at] = scheme->update(job->alpha, v[at], first ? job->beta : 1, c);
     }
     hostfp_leave(&saved);
 }
@@ -298,7 +309,7 @@ static enum bitcut_status run_job(const struct fp64_job *job, struct fault *f)
 
 /* A B of a slice of k, in job->d. */
 static enum bitcut_status run_slice(struct fp64_job *job, const struct bitcut_gemm *g,
-                                    const struct fp64_choice *by, struct k_range k,
+                                    const struct fp64_choice *by, struct fp64_range k,
                                     struct fault *f)
 {
     struct operands x = operands_of(g, k, job->options->threads);
@@ -317,10 +328,11 @@ static enum bitcut_status run_slices(double *d, struct fp64_job *job,
 {
     enum bitcut_status status = BITCUT_OK;
     for (size_t i = 0; i < by->slices && status == BITCUT_OK; i++) {
-        const struct k_range k = k_slice(g->k, by->slices, i);
+        const struct fp64_range k = fp64_k_slice(g->k, by->slices, i);
         if (i && !k.count) break;
         status = run_slice(job, g, by, k, f);
-        if (status == BITCUT_OK && !g->scheme->backward) update(d, job->d, job, !i);
+        if (status == BITCUT_OK && !g->scheme->backward)
+            update(d, job->d, g->scheme, job, !i);
     }
     return status;
 }
@@ -330,31 +342,21 @@ static enum bitcut_status run_one(struct fp64_choice *by, const struct bitcut_ge
                                   const struct gemm_options *options, struct fault *f)
 {
     const bool reads_c = gemm_reads_c(g);
-    const struct k_range all = { 0, g->n };
+    const struct fp64_range all = { 0, g->n };
     size_t count;
     enum bitcut_status status = settle_one(by, g, options->threads, f);
     if (status != BITCUT_OK) return status;
-    double *const c = reads_c ? gather(&g->c, g->m, g->n, false, all, options->threads)
-                              : NULL,
+    double *const c = reads_c
+                          ? fp64_lines(&g->c, g->m, g->n, false, all, options->threads)
+                          : NULL,
                   *const d = size_multiply(&count, g->m, g->n)
                                  ? memory_allocate(count, sizeof *d)
                                  : NULL,
                   *const one =
                       by->slices > 1 && d ? memory_allocate(count, sizeof *one) : d;
-    struct fp64_job job = { .scheme = g->scheme,
-                            .unit = g->unit,
-                            .parts = by->parts,
-                            .m = g->m,
-                            .n = g->n,
-                            .k = g->k,
-                            .shortest = shortest_of(g->k, by->slices),
-                            .alpha = g->alpha_f64,
-                            .beta = g->beta_f64,
-                            .a_apart = g->a.layout == BITCUT_COLUMN_MAJOR,
-                            .b_apart = g->b.layout == BITCUT_ROW_MAJOR,
-                            .c = c,
-                            .d = one,
-                            .options = options };
+    struct fp64_job job = fp64_job_of(g, by, options);
+    job.c = c;
+    job.d = one;
     if ((reads_c && !c) || !one)
         status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the operands");
     else status = run_slices(d, &job, g, by, f);

@@ -31,6 +31,25 @@ enum bitcut_status fp64_settle(struct fp64_choice *to, const struct bitcut_gemm 
 enum bitcut_status fp64_gemm_run(struct fp64_choice *by, const struct bitcut_gemm *g,
                                  const struct gemm_options *options, struct fault *f);
 
+/* Some k: `count` of them, from `first` on. */
+struct fp64_range {
+    size_t first, count;
+};
+
+/* Slice i of `slices` of k: blocks of 128 k, divided evenly; the last slices have one
+   block more.  The first slice may be empty; after the last one, all are. */
+struct fp64_range fp64_k_slice(size_t k, size_t slices, size_t i);
+
+/* Some k of a matrix as FP64 values, line by line: the rows of A, or the columns of B.
+   NULL: no memory.  free() releases it. */
+double *fp64_lines(const struct bitcut_matrix *x, size_t rows, size_t cols, bool columns,
+                   struct fp64_range k, int threads);
+
+/* The job of one GEMM that is computed as `by` says, without its matrices.  Its scheme is
+   fp64 if `by` says so. */
+struct fp64_job fp64_job_of(const struct bitcut_gemm *g, const struct fp64_choice *by,
+                            const struct gemm_options *options);
+
 /* Parse what follows SCHEME@ in the line of such a GEMM, and write the line. */
 enum bitcut_status fp64_line_read(struct bitcut_gemm *to,
                                   const struct bitcut_scheme *scheme, const char *unit,

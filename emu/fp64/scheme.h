@@ -81,6 +81,10 @@ enum bitcut_status fp64_widths(int width[2], const struct fp64_job *job, struct 
 /* Whether no element is infinite or NaN. */
 bool fp64_all_finite(const double *x, size_t count);
 
+/* The slice of A in product `index` of the products with i + j = `level`, all counted
+   from 0, in the order in which they are added. */
+int fp64_slice_of(const struct bitcut_scheme *s, int level, int index);
+
 /* The number of products that are added before one addition in FP64. */
 size_t fp64_group(const struct fp64_job *job, const int width[2]);
 
@@ -96,6 +100,13 @@ bool fp64_sums_are_exact(const struct fp64_job *job, const int width[2]);
    limit].  Products of gemmul8-fast may exceed it. */
 enum bitcut_status fp64_shifts(int *row, int *col, double *limit,
                                const struct fp64_job *job, struct fault *f);
+
+/* Whether an output depends on its row and column alone: scales by residues, and a number
+   of parts that is chosen for the data, depend on all of them. */
+static inline bool fp64_samples_lines(const struct bitcut_scheme *s)
+{
+    return (s->cut && !s->bits) || s->part == &formats[FORMAT_F64];
+}
 
 /* The functions `update` of the rows: fma(beta, c, rn(alpha v)), or rn(alpha v) if beta
    is

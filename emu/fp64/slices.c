@@ -49,8 +49,7 @@ static void add_products(const struct run *r, const double *product, int i, int 
 /* An integer modulo 2^32, as s32. */
 static double wrapped(double x) { return (double)(int32_t)(uint32_t)(int64_t)x; }
 
-/* Slice of A in product `index` of a level. */
-static int slice_of(const struct bitcut_scheme *s, int level, int index)
+int fp64_slice_of(const struct bitcut_scheme *s, int level, int index)
 {
     return s->window && level % 2 == 0 ? level - index : index;
 }
@@ -62,7 +61,7 @@ static enum bitcut_status add_level(const struct run *r, int level, struct fault
     enum bitcut_status status = BITCUT_OK;
     size_t held = 0;
     for (int index = 0; index <= level && status == BITCUT_OK; index++) {
-        const int i = slice_of(r->job->scheme, level, index);
+        const int i = fp64_slice_of(r->job->scheme, level, index);
         status = fp64_multiply(r->product, r->job, slices_digits(&r->a, i),
                                slices_digits(&r->b, level - i), f);
         if (status != BITCUT_OK) return status;

@@ -382,13 +382,13 @@ static enum bitcut_status check_sparsity(const struct bitcut_gemm *g, bool point
 
 enum bitcut_status gemm_check_operands(const struct bitcut_gemm *g, struct fault *f)
 {
-    const bool empty = !g->m || !g->n;
+    const bool empty = !g->m || !g->n, f64 = g->scheme != NULL;
     const size_t columns = gemm_columns_of_a(g);
     const struct checked a = { "A",   &g->a, empty ? 0 : matrices_a(g), g->m, columns,
-                               false, false },
+                               false, f64 },
                          b = { "B",   &g->b, empty ? 0 : matrices_b(g), g->k, g->n,
-                               false, false },
-                         c = { "C", &g->c, matrices_d(g), g->m, g->n, false, false };
+                               false, f64 },
+                         c = { "C", &g->c, matrices_d(g), g->m, g->n, false, f64 };
     enum bitcut_status status = check_groups(g, f);
     if (status == BITCUT_OK) status = check_matrix(&a, true, f);
     if (status == BITCUT_OK) status = check_matrix(&b, true, f);

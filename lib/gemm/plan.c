@@ -82,10 +82,10 @@ enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *f
     struct bitcut_gemm g;
     const enum bitcut_status status = gemm_take_any(&g, from, f);
     if (status == BITCUT_OK && g.scheme)
-        return fault_option(
-            f, "scheme",
-            "a scheme is taken by gemm, verify and judge only; other calls "
-            "take FP32 GEMMs");
+        return fault_option(f, "scheme",
+                            "this call takes FP32 GEMMs; a scheme is taken by gemm, "
+                            "verify, judge, budget, "
+                            "bound and tolerance");
     if (status == BITCUT_OK) *to = g;
     return status;
 }

@@ -277,6 +277,14 @@ def _problem(a, b, given: dict, *, d=None, needs=("recipe", "unit"), how=HOW, **
     return Problem(a, b, d=d, **{**blank, "equilibrate": False, **given}, **more)
 
 
+def _problem_of_any(a, b, recipe, unit, given: dict, *, d=None):
+    """The same, or that of an FP64 GEMM if a scheme is given."""
+    if given.get("scheme") is None:
+        return _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d)
+    return problem64(a, b, {"unit": unit, **given, **({"recipe": recipe} if recipe else {})}, d=d,
+                     writes=d is None)
+
+
 # --- against what it should be -------------------------------------------------------------
 
 
@@ -336,10 +344,7 @@ def verify(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Option
     all 192 outputs are those of ootomo on hopper/mma.m16n8k16.f32.f16, bit for bit
     """
     wide = given.get("scheme") is not None
-    if wide:
-        p = problem64(a, b, {"unit": unit, **given, **({"recipe": recipe} if recipe else {})}, d=d)
-    else:
-        p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d)
+    p = _problem_of_any(a, b, recipe, unit, given, d=d)
     found, ran = fresh(Difference), fresh_gemm()
     compute(lib.bitcut_gemm_verify, byref(found), byref(ran), byref(p.struct),
             _threads(threads), keep=(p, found, ran), products=p.products())
@@ -948,6 +953,9 @@ def _fit_found(x: _Fragments, report: FitReport, found) -> Fit:
 
 # Parts that only epilogues have.
 OF_STEPS = ("factors", "start", "result")
+OF_SCHEMES = ("representation_a", "representation_b", "dropped", "unit", "overflow", "additions",
+              "slices", "epilogue")  # the last one and the next two also of FP32 GEMMs
+OF_SCHEMES_ALONE = tuple(name for name in OF_SCHEMES if name not in ("dropped", "slices", "epilogue"))
 
 
 class Budget(Result):
@@ -956,7 +964,7 @@ class Budget(Result):
     For each part ``mean``, ``rms`` and ``max`` in u (|alpha| |A||B| + |beta C|), u = 2^-24.  "error" is
     their sum, output by output.  With a bias, factors, a start or other steps of an epilogue, the error is
     that of all steps, the unit has the magnitudes of all their terms, and there are the parts
-    ``factors``, ``start`` and ``result`` unless they are 0.
+    ``factors``, ``start`` and ``result`` unless they are 0.  Of an FP64 GEMM by a scheme u = 2^-53.
     """
 
     _unit = "u = 2^-24"
@@ -973,37 +981,40 @@ class Budget(Result):
                     "root of the mean square, in u (|alpha| |A||B| + |beta C|), " + self._unit)
 
 
-def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: int = 0,
-           **given) -> Budget:
+def budget(a: Any, b: Any, *, recipe: Optional[str] = None, unit: str, index: int = 0,
+           threads: int = 0, **given) -> Budget:
     """Divide the error of gemm() into parts that add up to it exactly.
 
     Args:    a: A, (m, k) or (count, m, k)
              b: B, (k, n) or (count, k, n)
-             recipe: a name of recipes()
+             recipe: a name of recipes(); in its place, `scheme` for an FP64 GEMM
              unit: a name of units() or chips()
              index: the GEMM of a batch, or the group
              threads: number of threads; 0: one for each processor
-             given: all other arguments of gemm(), such as c, order and format_a; on a unit of integers
-                 D has no integers: format_d is "f32", for example
+             given: all other arguments of gemm(), such as c, order, format_a and scheme; on a unit of
+                 integers D has no integers: format_d is "f32", for example
     Returns: Budget, a dict for each part
     Raises:  BadArgument: a shape, a name or a number does not fit
              Unsupported: the recipe does not run on this unit
     """
-    p = _problem(a, b, {"recipe": recipe, "unit": unit, **given})
+    p = _problem_of_any(a, b, recipe, unit, given)
+    wide = given.get("scheme") is not None
     names = []
     while (name := lib.bitcut_budget_part(len(names))):
         names.append(name.decode())
     parts = (Part * len(names))()
     compute(lib.bitcut_budget, parts, len(names), byref(p.struct),
             integer(index, "index", DIMENSION_MAX), _threads(threads), keep=(p, parts))
-    short = {} if given.get("format_d") in (None, "f32") else {"_unit": "u of the format of D"}
+    short = ({"_unit": "u = 2^-53"} if wide else
+             {} if given.get("format_d") in (None, "f32") else {"_unit": "u of the format of D"})
+    hidden = [name for name, x in zip(names, parts) if name in OF_STEPS and x.max == 0]
+    hidden += ([name for name in names[:-1] if name not in OF_SCHEMES] if wide else OF_SCHEMES_ALONE)
     return Budget(**{name: {"mean": x.mean, "rms": x.rms, "max": x.max}
-                     for name, x in zip(names, parts)
-                     if name not in OF_STEPS or x.max != 0}, **short)
+                     for name, x in zip(names, parts) if name not in hidden}, **short)
 
 
-def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", index: int = 0,
-          threads: int = 0, **given) -> Any:
+def bound(a: Any, b: Any, *, recipe: Optional[str] = None, unit: str, name: Optional[str] = None,
+          index: int = 0, threads: int = 0, **given) -> Any:
     """Compute an error bound for each output of gemm().
 
     A D that overflows has no bound, though there may be a number for it.  With `format_d` the bound
@@ -1012,9 +1023,10 @@ def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", inde
 
     Args:    a: A, (m, k) or (count, m, k)
              b: B, (k, n) or (count, k, n)
-             recipe: a name of recipes()
+             recipe: a name of recipes(); in its place, `scheme` for an FP64 GEMM
              unit: a name of units() or chips()
-             name: a name of bounds(); its ``kind`` says whether it is rigorous
+             name: a name of bounds(), "aligned" if None; its ``kind`` says whether it is rigorous.  A
+                 scheme has one bound, a rigorous one, without a name
              index: the GEMM of a batch, or the group
              threads: number of threads; 0: one for each processor
              given: all other arguments of gemm(), such as c, order and format_a
@@ -1028,13 +1040,13 @@ def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", inde
     >>> bool((abs(d - bitcut.exact(a, b, format="f64")) <= limit).all())
     True
     """
-    p = _problem(a, b, {"recipe": recipe, "unit": unit, **given})
+    p = _problem_of_any(a, b, recipe, unit, given)
     rows = p.struct.m
     if p.offsets and not p.is_batch and 0 <= index < p.struct.count:  # of a group of rows
         rows = p.offsets[index] - (p.offsets[index - 1] if index else 0)
     to = _arrays.empty((rows, p.struct.n), "f64")
     compute(lib.bitcut_bound, look(to, "limit").address, byref(p.struct),
-            integer(index, "index", DIMENSION_MAX), text(name, "bound"), _threads(threads),
+            integer(index, "index", DIMENSION_MAX), name and text(name, "bound"), _threads(threads),
             keep=(p, to))
     return to
 
@@ -1050,7 +1062,7 @@ class Verdict(Result):
 
 
 class Tolerances(Result):
-    """Limits for the errors of a correct D.  u = 2^-24, C is the exact result.
+    """Limits for the errors of a correct D.  C is the exact result; u = 2^-24, with a scheme 2^-53.
 
     If D has fewer bits than FP32 (format_d), the limits are for the FP32 result before it is rounded to D:
     |D - C| may be half an ulp of D more.  rtol and atol include this rounding.
@@ -1073,8 +1085,8 @@ class Tolerances(Result):
     The other attributes are those of struct bitcut_tolerances.
     """
 
-    def judge(self, d: Any, a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None,
-              threads: int = 0, **given) -> "Verdict":
+    def judge(self, d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: str,
+              order: OrderLike = None, threads: int = 0, **given) -> "Verdict":
         """Compare D with these limits, which tolerance() computed for the other arguments.
 
         Of a batch, every D is compared; ``gemm`` of the verdict has the largest error.
@@ -1082,7 +1094,7 @@ class Tolerances(Result):
         Args:    d: the result, (m, n) or (count, m, n), of any type that gemm() takes
                  a: A, (m, k) or (count, m, k)
                  b: B, (k, n) or (count, k, n)
-                 recipe: the recipe of the limits
+                 recipe: the recipe of the limits; in its place, `scheme` for an FP64 GEMM
                  unit: their unit
                  order: their order of k
                  threads: number of threads; 0: one for each processor
@@ -1090,8 +1102,7 @@ class Tolerances(Result):
         Returns: Verdict, true if D is accepted
         Raises:  BadArgument: a shape or a name does not fit
         """
-        p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
-                            "order": None if order == "any" else order}, d=d)
+        p = _problem_of_any(a, b, recipe, unit, _with_order(given, order), d=d)
         options, found, limits = fresh(ToleranceOptions), fresh(ToleranceVerdict), fresh(_Tolerances)
         options.any_order = order == "any"
         for name in values(limits):
@@ -1104,22 +1115,28 @@ class Tolerances(Result):
         return points("Largest error of a correct output", [
             (f"largest of {self.runs} runs", self.max), ("limit for a test", self.limit),
             ("worst case, without underflow" if self.underflow > self.bound / 100 else
-             "worst case", self.bound)], "u |A||B|, u = 2^-24")
+             "worst case", self.bound)], "u |A||B|")
 
 
-def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None, runs: int = 0,
-              false_alarm: float = 0.0, seed: int = 1, two: bool = False, threads: int = 0,
-              **given) -> Tolerances:
+def _with_order(given: dict, order) -> dict:
+    """The arguments of a GEMM with its order of k, unless that is any."""
+    return given if order is None or order == "any" else {**given, "order": order}
+
+
+def tolerance(a: Any, b: Any, *, recipe: Optional[str] = None, unit: str, order: OrderLike = None,
+              runs: int = 0, false_alarm: float = 0.0, seed: int = 1, two: bool = False,
+              threads: int = 0, **given) -> Tolerances:
     """Compute the limits that a test of D = A B should have.
 
     With k in a random order, a correct D exceeds each known limit with a probability of at most
     `false_alarm`.  In its own order it never does, if the runs have all outputs (``outputs`` is m n).
     With a bias, factors, a start or steps of an epilogue, D is compared with the exact value of all steps.
-    A batch has one set of limits, for every D; `false_alarm` is that of all D together.
+    A batch has one set of limits, for every D; `false_alarm` is that of all D together.  With a scheme,
+    the limits are those of an FP64 GEMM, u = 2^-53; scheme="fp64" is a DGEMM.
 
     Args:    a: A, (m, k) or (count, m, k)
              b: B, (k, n) or (count, k, n)
-             recipe: a name of recipes()
+             recipe: a name of recipes(); in its place, `scheme` for an FP64 GEMM
              unit: a name of units() or chips()
              order: order of k, as gemm() takes it; "any": the kernel may add in any order
              runs: number of runs on these matrices; 0: 100
@@ -1136,8 +1153,7 @@ def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None
     >>> t.max < t.limit < t.bound
     True
     """
-    p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
-                        "order": None if order == "any" else order})
+    p = _problem_of_any(a, b, recipe, unit, _with_order(given, order))
     options, found = fresh(ToleranceOptions), fresh(_Tolerances)
     options.runs, options.false_alarm = integer(runs, "runs", DIMENSION_MAX), real(false_alarm, "false_alarm")
     options.seed, options.two = integer(seed, "seed", SEED_MAX), bool(two)

@@ -376,11 +376,14 @@ START_TEST(refusals)
     ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, why), BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(why, "D cannot have the format f32");
     double limit;
+    struct bitcut_prediction prediction = { .size = sizeof prediction };
+    const struct bitcut_predict_options options = { .size = sizeof options };
     g.d.format = bitcut_format_find("f64");
-    ck_assert_int_eq(bitcut_bound(&limit, &g, 0, "bound", 1, why), BITCUT_BAD_ARGUMENT);
-    ck_assert_str_eq(
-        why,
-        "a scheme is taken by gemm, verify and judge only; other calls take FP32 GEMMs");
+    ck_assert_int_eq(bitcut_bound(&limit, &g, 0, "running", 1, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(why, "a scheme has one bound, without a name");
+    ck_assert_int_eq(bitcut_predict(&prediction, &g, &options, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(why, "this call takes FP32 GEMMs; a scheme is taken by gemm, "
+                          "verify, judge, budget, bound and tolerance");
 }
 END_TEST
 

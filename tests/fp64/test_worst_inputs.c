@@ -84,7 +84,7 @@ enum { CASES = sizeof cases / sizeof *cases };
 static double sum_of(const double *part)
 {
     double sum = 0, error = 0;
-    for (int i = 0; i < SCHEME_LOSSES; i++) {
+    for (int i = 0; i < BUDGET_PARTS; i++) {
         const double next = sum + part[i], z = next - sum;
         error += (sum - (next - z)) + (part[i] - z);
         sum = next;
@@ -105,8 +105,8 @@ static void check(const struct worst_problem *p)
     ck_assert_msg(x.loss <= x.bound, "%s, %d parts: loss %g above the bound %g",
                   p->scheme->name, p->parts, x.loss, x.bound);
     ck_assert(x.range_a <= p->range && x.range_b <= p->range);
-    ck_assert(x.budget.known);
-    for (int i = 0; i < SCHEME_LOSSES; i++) most = fmax(most, fabs(x.budget.part[i]));
+    ck_assert(!x.budget.event.what);
+    for (int i = 0; i < BUDGET_PARTS; i++) most = fmax(most, fabs(x.budget.part[i]));
     ck_assert_msg(fabs(sum_of(x.budget.part) - x.budget.error) <= 8 * 0x1p-53 * most,
                   "%s, %d parts: causes add up to %a, not %a", p->scheme->name, p->parts,
                   sum_of(x.budget.part), x.budget.error);
@@ -136,11 +136,12 @@ START_TEST(a_wide_range_defeats_slices)
     const struct worst_problem p = problem_of("ozimmu", "h100", 8, 60, 1);
     struct worst_inputs x = found_for(&p);
     ck_assert_msg(x.loss > 0x1p40, "loss %g", x.loss);
-    ck_assert_msg(fabs(x.cause[LOSS_A]) + fabs(x.cause[LOSS_B]) +
-                          fabs(x.cause[LOSS_LEFT_OUT]) >
+    ck_assert_msg(fabs(x.cause[BUDGET_REPRESENTATION_A]) +
+                          fabs(x.cause[BUDGET_REPRESENTATION_B]) +
+                          fabs(x.cause[BUDGET_DROPPED]) >
                       0.9 * x.loss,
-                  "causes %g %g %g", x.cause[LOSS_A], x.cause[LOSS_B],
-                  x.cause[LOSS_LEFT_OUT]);
+                  "causes %g %g %g", x.cause[BUDGET_REPRESENTATION_A],
+                  x.cause[BUDGET_REPRESENTATION_B], x.cause[BUDGET_DROPPED]);
     for (int i = 1; i < WORST_RANGES; i++)
         ck_assert(x.ranges[i].loss >= 0.25 * x.ranges[i - 1].loss);
     ck_assert(x.ranges[0].loss < 10 && x.ranges[WORST_RANGES - 1].loss > 0x1p40);
@@ -149,26 +150,36 @@ START_TEST(a_wide_range_defeats_slices)
 END_TEST
 
 /* The budget of one dot product of positive numbers up to 0.1. */
-static struct scheme_budget budget_of(const char *scheme, const char *unit, size_t k)
+static struct budget_output budget_of(const char *scheme, const char *unit, size_t k)
 {
     enum { LONG = 3000 };
     static double a[LONG], b[LONG];
+    const struct bitcut_format *const f64 = bitcut_format_find("f64");
     const struct worst_problem p = problem_of(scheme, unit, 14, 0, 1);
     const struct gemm_options options = { .threads = 1 };
-    struct scheme_budget budget;
-    double d;
-    const struct fp64_job job = { .scheme = p.scheme, .unit = p.unit, .parts = p.parts,
-                                  .m = 1, .n = 1, .k = k, .alpha = 1,
-                                  .a = a, .b = b, .d = &d, .options = &options };
+    struct scheme_budgets *budgets;
+    struct budget_output budget;
+    struct bitcut_gemm g;
     struct fault f;
     ck_assert_uint_le(k, LONG);
     for (size_t i = 0; i < k; i++) {
         a[i] = 0.1 * (double)(i % 37 + 1) / 37;
         b[i] = 0.1 * (double)(i % 41 + 1) / 41;
     }
-    ck_assert_int_eq(p.scheme->run(&job, &f), BITCUT_OK);
-    ck_assert_int_eq(scheme_budget(&budget, &job, 0, 0, d, &f), BITCUT_OK);
-    ck_assert(budget.known);
+    bitcut_gemm_init(&g, sizeof g);
+    g.scheme = p.scheme;
+    g.unit = p.unit;
+    g.m = g.n = 1, g.k = k;
+    g.a = (struct bitcut_matrix){ .at = a, .format = f64 };
+    g.b = (struct bitcut_matrix){ .at = b, .format = f64 };
+    struct fp64_choice by;
+    g.parts = p.parts;
+    ck_assert_int_eq(fp64_settle(&by, &g, 1, &f), BITCUT_OK);
+    ck_assert_int_eq(scheme_budgets_make(&budgets, &g, &by, &options, &f), BITCUT_OK);
+    ck_assert_int_eq(scheme_budget_at(&budget, budgets, 0, 0, &f), BITCUT_OK);
+    ck_assert(!budget.event.what);
+    scheme_budgets_free(budgets);
+    for (int i = 0; i < BUDGET_PARTS; i++) free(budget.exact[i]), budget.exact[i] = NULL;
     return budget;
 }
 
@@ -176,24 +187,24 @@ static struct scheme_budget budget_of(const char *scheme, const char *unit, size
    D is a number with the same residues, so that the other causes are small. */
 START_TEST(overflow_is_named)
 {
-    const struct scheme_budget x = budget_of("gemmul8-fast", "h100", 400);
+    const struct budget_output x = budget_of("gemmul8-fast", "h100", 400);
     ck_assert(fabs(x.error) > 0.1);
-    for (int i = 0; i < SCHEME_LOSSES; i++)
-        ck_assert_msg(i == LOSS_OVERFLOW || fabs(x.part[i]) < 1e-12, "%s: %g",
-                      scheme_losses[i].name, x.part[i]);
+    for (int i = 0; i < BUDGET_PARTS; i++)
+        ck_assert_msg(i == BUDGET_OVERFLOW || fabs(x.part[i]) < 1e-12, "%s: %g",
+                      budget_rows[i].name, x.part[i]);
 }
 END_TEST
 
 /* Sums of e4m3 products on Hopper have 14 bits; on Blackwell they are exact. */
 START_TEST(units_that_round_are_named)
 {
-    const struct scheme_budget
-        hopper = budget_of("slices-e4m3", "hopper/wgmma.m64n8k32.f32.e4m3", 3000),
-        blackwell = budget_of("slices-e4m3", "b200", 3000);
-    ck_assert_msg(fabs(hopper.part[LOSS_UNIT]) > 0.9 * fabs(hopper.error),
-                  "unit: %g of %g", hopper.part[LOSS_UNIT], hopper.error);
-    ck_assert(fabs(hopper.part[LOSS_UNIT]) > 1e-6);
-    ck_assert_double_eq(blackwell.part[LOSS_UNIT], 0);
+    const struct budget_output hopper = budget_of("slices-e4m3",
+                                                  "hopper/wgmma.m64n8k32.f32.e4m3", 3000),
+                               blackwell = budget_of("slices-e4m3", "b200", 3000);
+    ck_assert_msg(fabs(hopper.part[BUDGET_UNIT]) > 0.9 * fabs(hopper.error),
+                  "unit: %g of %g", hopper.part[BUDGET_UNIT], hopper.error);
+    ck_assert(fabs(hopper.part[BUDGET_UNIT]) > 1e-6);
+    ck_assert_double_eq(blackwell.part[BUDGET_UNIT], 0);
 }
 END_TEST
 
@@ -208,12 +219,12 @@ START_TEST(sums_beyond_s32_are_found)
     struct worst_inputs x = found_for(&p);
     ck_assert_str_eq(x.from_a, "max_digits(8)");
     ck_assert(isinf(x.bound));
-    ck_assert_msg(fabs(x.cause[LOSS_OVERFLOW]) > 0.9 * x.loss && x.loss > 100,
-                  "overflow: %g of %g", x.cause[LOSS_OVERFLOW], x.loss);
+    ck_assert_msg(fabs(x.cause[BUDGET_OVERFLOW]) > 0.9 * x.loss && x.loss > 100,
+                  "overflow: %g of %g", x.cause[BUDGET_OVERFLOW], x.loss);
     worst_inputs_clear(&x);
     p.k = 18000; /* 7 * 18000 < 2^17: never beyond s32 */
     x = found_for(&p);
-    ck_assert(isfinite(x.bound) && x.cause[LOSS_OVERFLOW] == 0);
+    ck_assert(isfinite(x.bound) && x.cause[BUDGET_OVERFLOW] == 0);
     worst_inputs_clear(&x);
 }
 END_TEST
@@ -269,7 +280,7 @@ START_TEST(a_stopped_search_keeps_the_best_inputs)
     p.progress = &progress;
     struct worst_inputs x = found_for(&p);
     ck_assert(x.interrupted && x.starts == 1 && x.tried == 0);
-    ck_assert(x.loss >= 0 && x.budget.known);
+    ck_assert(x.loss >= 0 && !x.budget.event.what);
     worst_inputs_clear(&x);
 }
 END_TEST

@@ -3,6 +3,10 @@
 #include "analysis/accuracy/bound_run.h"
 #include "analysis/accuracy/gemm_data.h"
 #include "analysis/accuracy/short_result.h"
+#include "analysis/fp64/dense.h"
+#include "analysis/fp64/scheme_bound.h"
+#include "analysis/fp64/scheme_budget.h"
+#include "lib/exact/exact64.h"
 #include "lib/base/table.h"
 #include "lib/number/bits.h"
 #include "lib/number/hostfp.h"
@@ -17,25 +21,24 @@ const char *bitcut_budget_part(size_t i)
 
 const char *bitcut_bound_name(size_t i) { return i < BOUNDS ? bounds[i].name : NULL; }
 
-/* GEMM i of the caller, its plan and its matrices. */
+/* GEMM i of the caller, its plan and its matrices; with a scheme, how it is computed. */
 struct call {
     struct bitcut_gemm gemm;
     struct gemm_plan plan;
     struct gemm_data data;
+    struct fp64_choice by;
 };
 
-/* The plan of a call, or why it has none. */
-typedef enum bitcut_status plan_call(struct gemm_plan *to, const struct bitcut_gemm *g,
-                                     struct fault *f);
-
 static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *gemm,
-                                    size_t i, plan_call *plan, int threads,
-                                    struct fault *f)
+                                    size_t i, int threads, struct fault *f)
 {
+    int parts;
     *to = (struct call){ .gemm = { .size = 0 } };
-    enum bitcut_status status = gemm_take(&to->gemm, gemm, f);
+    enum bitcut_status status = gemm_take_any(&to->gemm, gemm, f);
     if (status == BITCUT_OK) epilogue_leave_amax(&to->gemm);
-    if (status == BITCUT_OK) status = plan(&to->plan, &to->gemm, f);
+    if (status == BITCUT_OK)
+        status = to->gemm.scheme ? fp64_plan(&parts, &to->gemm, f)
+                                 : gemm_plan_on_values(&to->plan, &to->gemm, f);
     if (status == BITCUT_OK && (i >= to->gemm.count || threads < 0))
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "invalid GEMM index or thread count");
     if (status == BITCUT_OK && (to->gemm.a.prepared || to->gemm.b.prepared))
@@ -43,6 +46,10 @@ static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *g
                            "prepared operands are accepted by device calls only");
     if (status == BITCUT_OK) status = gemm_check_operands(&to->gemm, f);
     if (status != BITCUT_OK) return status;
+    if (to->gemm.scheme) {
+        to->gemm = gemm_nth(&to->gemm, i);
+        return fp64_settle(&to->by, &to->gemm, threads, f);
+    }
     if (to->gemm.offsets) { /* a group is a GEMM of its own */
         to->gemm = gemm_nth(&to->gemm, i);
         i = 0;
@@ -52,17 +59,37 @@ static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *g
 
 /* --- budgets ---------------------------------------------------------------------- */
 
-static enum bitcut_status find_budget(struct bitcut_part *parts, size_t count,
-                                      const struct call *c, int threads, struct fault *f)
+static enum bitcut_status scheme_budget(struct budget_summary *to, const struct call *c,
+                                        const struct gemm_options *options,
+                                        struct fault *f)
+{
+    struct scheme_budgets *budgets;
+    enum bitcut_status status =
+        scheme_budgets_make(&budgets, &c->gemm, &c->by, options, f);
+    if (status != BITCUT_OK) return status;
+    status = scheme_budget_gemm(to, budgets, options, f);
+    scheme_budgets_free(budgets);
+    return status;
+}
+
+static enum bitcut_status fp32_budget(struct budget_summary *to, const struct call *c,
+                                      const struct gemm_options *options, struct fault *f)
 {
     const struct gemm_data *const d = &c->data;
     const struct budget_matrices matrices = { d->a.at,   d->b.at,   d->c.at, c->gemm.m,
                                               c->gemm.n, c->gemm.k, d,       d->a.kept };
+    return budget_gemm(to, &c->gemm, &c->plan, &matrices, options->threads,
+                       options->progress, f);
+}
+
+static enum bitcut_status find_budget(struct bitcut_part *parts, size_t count,
+                                      const struct call *c, int threads, struct fault *f)
+{
     struct budget_summary b;
     const struct progress *const progress = progress_of_thread();
-    const enum bitcut_status status =
-        progress_end(budget_gemm(&b, &c->gemm, &c->plan, &matrices, threads, progress, f),
-                     progress, f);
+    const struct gemm_options options = { .threads = threads, .progress = progress };
+    const enum bitcut_status status = progress_end(
+        (c->gemm.scheme ? scheme_budget : fp32_budget)(&b, c, &options, f), progress, f);
     for (size_t p = 0; status == BITCUT_OK && p < count; p++) {
         parts[p] = (struct bitcut_part){ NAN, NAN, NAN };
         if (p > BUDGET_PARTS) continue;
@@ -78,7 +105,7 @@ enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
 {
     struct call c;
     struct fault f;
-    enum bitcut_status status = call_take(&c, gemm, i, gemm_plan_on_values, threads, &f);
+    enum bitcut_status status = call_take(&c, gemm, i, threads, &f);
     if (status == BITCUT_OK && count && !parts)
         status =
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of parts must not be NULL");
@@ -178,6 +205,35 @@ static enum bitcut_status find_bound(double *limit, const struct bound_row *row,
     return status;
 }
 
+/* The limits of an FP64 GEMM by a scheme; NaN where there is none. */
+static enum bitcut_status find_scheme(double *limit, const struct call *c, int threads,
+                                      struct fault *f)
+{
+    const struct gemm_options options = { .threads = threads };
+    const struct exact_options exact = { .threads = threads,
+                                         .progress = progress_of_thread() };
+    struct fp64_job job = fp64_job_of(&c->gemm, &c->by, &options);
+    struct exact64_update update = { job.alpha, job.beta, NULL };
+    struct dense x;
+    if (c->by.slices > 1)
+        return fault_set(f, BITCUT_UNSUPPORTED, "there is no bound for k in slices");
+    enum bitcut_status status =
+        dense_make(&x, &c->gemm, threads)
+            ? BITCUT_OK
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
+    update.c = x.c;
+    if (!x.c) update.beta = 0;
+    dense_set_job(&job, &x);
+    if (status == BITCUT_OK) /* x.d takes |A||B| */
+        status = exact64_gemm(NULL, NULL, x.d, NULL, &exact, &update, x.m, x.n, x.k, x.a,
+                              x.b, f);
+    if (status == BITCUT_OK) status = scheme_bound(limit, &job, x.d, f);
+    for (size_t i = 0; i < x.m * x.n && status == BITCUT_OK; i++)
+        if (!isfinite(limit[i])) limit[i] = NAN;
+    dense_clear(&x);
+    return status;
+}
+
 enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, size_t i,
                                 const char *name, int threads, char *why)
 {
@@ -185,13 +241,17 @@ enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, s
         name ? table_find(TABLE(bounds), name) : &bounds[BOUND_ALIGNED];
     struct call c;
     struct fault f;
-    enum bitcut_status status = call_take(&c, gemm, i, gemm_plan_on_values, threads, &f);
-    if (status == BITCUT_OK && !row)
-        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "unknown bound");
+    enum bitcut_status status = call_take(&c, gemm, i, threads, &f);
+    if (status == BITCUT_OK && (c.gemm.scheme ? name != NULL : !row))
+        status =
+            fault_set(&f, BITCUT_BAD_ARGUMENT,
+                      row ? "a scheme has one bound, without a name" : "unknown bound");
     if (status == BITCUT_OK && !limit && c.gemm.m && c.gemm.n)
         status =
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of limits must not be NULL");
-    if (status == BITCUT_OK && c.gemm.m && c.gemm.n)
+    if (status == BITCUT_OK && c.gemm.scheme)
+        status = c.gemm.m && c.gemm.n ? find_scheme(limit, &c, threads, &f) : BITCUT_OK;
+    else if (status == BITCUT_OK && c.gemm.m && c.gemm.n)
         status = gemm_is_extended(&c.gemm) || c.plan.integer
                      ? find_extended(limit, row, &c, threads, &f)
                      : find_bound(limit, row, &c, threads, &f);
