@@ -1545,6 +1545,8 @@ const char *bitcut_budget_part(size_t p);
    - "running", "biased" and "underflow" follow the emulator step by step, and take about
      1 us for each product.
    - "underflow" bounds only the part of the error budget with this name.
+   - An FP64 GEMM with a scheme has one rigorous bound, for `name` NULL; other names are
+     refused.  There is none if k is in slices (BITCUT_UNSUPPORTED).
    - With a bias, factors, a start or other steps, these three do not apply, and an output
      also has no limit if a magnitude of its sum is above a 16th of the largest number of
      its accumulators, since a step may hide an overflow; if a step may overflow; or if

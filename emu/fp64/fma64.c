@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The multiply-add of FP64, with the NaN of a GPU. */
+/* The multiply-add of FP64, with the NaN of a GPU, and the updates of the schemes. */
 #include "emu/fp64/scheme.h"
 
 #include "lib/number/bits.h"
@@ -21,4 +21,21 @@ double fp64_fma(double a, double b, double c)
 {
     const double d = fma(a, b, c);
     return isnan(d) ? nan_of_fma(a, b, c) : d;
+}
+
+double fp64_update(double alpha, double v, double beta, double c)
+{
+    const double t = fp64_product(alpha, v);
+    return beta == 0 ? t : fp64_fma(beta, c, t);
+}
+
+double fp64_update_adding(double alpha, double v, double beta, double c)
+{
+    const double d = fp64_update(alpha, v, beta, c);
+    return beta == 0 && fabs(alpha) != 1 ? d + 0.0 : d;
+}
+
+double fp64_update_fused(double alpha, double v, double beta, double c)
+{
+    return fp64_fma(alpha, v, fp64_product(beta, c));
 }

@@ -119,23 +119,6 @@ double *fp64_lines(const struct bitcut_matrix *x, size_t rows, size_t cols, bool
     return to;
 }
 
-double fp64_update(double alpha, double v, double beta, double c)
-{
-    const double t = fp64_product(alpha, v);
-    return beta == 0 ? t : fp64_fma(beta, c, t);
-}
-
-double fp64_update_adding(double alpha, double v, double beta, double c)
-{
-    const double d = fp64_update(alpha, v, beta, c);
-    return beta == 0 && fabs(alpha) != 1 ? d + 0.0 : d;
-}
-
-double fp64_update_fused(double alpha, double v, double beta, double c)
-{
-    return fp64_fma(alpha, v, fp64_product(beta, c));
-}
-
 /* The rows of A and the columns of B for some k; b is NULL if there is not enough memory
    for both. */
 struct operands {
