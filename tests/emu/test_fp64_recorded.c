@@ -28,6 +28,7 @@ static void read_line(struct line *to, const char *text)
 {
     char kind[32];
     struct fp64_case *const x = &to->x;
+    *to = (struct line){ .digest = 0 };
     const int count = sscanf(
         text, "%31s %d %2s %zu %zu %zu %31s %" SCNu64 " %" SCNx64 " %" SCNx64 " %" SCNx64,
         x->scheme, &x->parts, x->layout, &x->m, &x->n, &x->k, kind, &x->seed, &x->alpha,
