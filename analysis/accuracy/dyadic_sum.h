@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Exact sums of many terms, most of which fit one integer of 128 bits. */
+/* Exact sums of many terms.  Most terms fit one integer of 128 bits. */
 #ifndef BITCUT_ANALYSIS_ACCURACY_DYADIC_SUM_H
 #define BITCUT_ANALYSIS_ACCURACY_DYADIC_SUM_H
 

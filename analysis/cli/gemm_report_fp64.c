@@ -200,8 +200,8 @@ static json_t *command_line(const struct fp64_report *r, const struct part *p)
 
 /* --- the answers ------------------------------------------------------------------ */
 
-/* Questions of readers, the most important first: the label of the line that answers, and
-   of which answer. */
+/* Questions of readers, the most important first.  A line of an answer answers each: its
+   label, and the answer that has it. */
 enum { OF_ERRORS, OF_BITS, OF_EXPLANATION, OF_ADVICE };
 
 static const struct {

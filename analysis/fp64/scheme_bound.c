@@ -30,15 +30,6 @@ static double sum_of(const double *x, size_t k)
 
 /* --- slices ----------------------------------------------------------------------- */
 
-/* The largest rest of an element after a slice, in units of the slice.  Two's complement
-   leaves at most 128/256 + 1/256 of it, and the truncation after the last slice. */
-static double rest_of(const struct cut *cut, bool is_last)
-{
-    if (cut == &cut_truncated) return 1;
-    if (cut == &cut_carried || cut == &cut_carried_once) return is_last ? 1 : 0x81p-8;
-    return 0.5;
-}
-
 /* What the bound reads of a line: the sum of magnitudes of each slice, and the largest
    rest after each slice; rest[0] is the largest element.  Rests are computed, too: a cut
    does not represent some lines, such as those with subnormal elements. */
@@ -68,7 +59,7 @@ static struct line_sums sums_of(const struct slices *x, const struct cut *cut,
             rest[p] = fma(-digit[p], unit, rest[p]);
         }
         to.slice[s] = sum * unit;
-        to.rest[s + 1] = fmax(fmin(rest_of(cut, s + 1 == x->parts) * unit, to.rest[s]),
+        to.rest[s + 1] = fmax(fmin(cut->rest[s + 1 == x->parts] * unit, to.rest[s]),
                               largest_of(rest, x->k) * SLACK);
     }
     to.unit = fmax(to.unit, to.rest[x->parts]);

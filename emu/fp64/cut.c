@@ -80,6 +80,7 @@ static double end_truncated(double sum, double a, double b)
 }
 
 const struct cut cut_truncated = { .name = "truncated",
+                                   .rest = { 1, 1 },
                                    .widths = equal_widths,
                                    .line = cut_line_truncated,
                                    .weight = weight_truncated,
@@ -187,6 +188,7 @@ static double end_unchanged(double sum, double a, double b)
 }
 
 const struct cut cut_nearest_each = { .name = "nearest, each slice by its residuals",
+                                      .rest = { 0.5, 0.5 },
                                       .each = true,
                                       .widths = unequal_widths,
                                       .line = cut_line_nearest_each,
@@ -195,6 +197,7 @@ const struct cut cut_nearest_each = { .name = "nearest, each slice by its residu
                                       .end = end_unchanged };
 
 const struct cut cut_nearest = { .name = "nearest",
+                                 .rest = { 0.5, 0.5 },
                                  .widths = equal_widths,
                                  .line = cut_line_nearest,
                                  .weight = weight_nearest,
@@ -264,6 +267,7 @@ static double end_scaled(double sum, double a, double b)
 }
 
 const struct cut cut_carried_once = { .name = "two's complement, scaled once",
+                                      .rest = { 0x81p-8, 1 },
                                       .widths = byte_widths,
                                       .line = cut_line_carried,
                                       .weight = weight_carried,
@@ -271,6 +275,7 @@ const struct cut cut_carried_once = { .name = "two's complement, scaled once",
                                       .end = end_scaled };
 
 const struct cut cut_carried = { .name = "two's complement",
+                                 .rest = { 0x81p-8, 1 },
                                  .widths = byte_widths,
                                  .line = cut_line_carried,
                                  .weight = weight_carried,

@@ -32,6 +32,11 @@ struct cut {
     const char *name;
     bool each; /* whether every slice of a line has its own scale */
 
+    /* The largest rest of an element that the cut represents, in units of the slice: after
+       a slice, and after the last one.  Two's complement leaves at most 128/256 + 1/256 of
+       a unit, and truncates after the last slice. */
+    double rest[2];
+
     /* The bits of the digits of A and of B, for sums of k products in an accumulator that
        represents all integers up to 2^sum, if digits have at most `digit` bits.  0: even
        digits of one bit do not fit. */

@@ -19,6 +19,12 @@
     "cuBLAS 13.1.0.3 with fixed-point emulation on an H200, as recorded; slices as in "  \
     "NVIDIA/CUDALibrarySamples, commit 096947b, MathDx/cuBLASDx/16_dgemm_emulation"
 
+#define BY_CUBLAS                                                                        \
+    PART(S8), .least = 1, .most = CUT_PARTS_MAX, .cut = &cut_carried_once,               \
+              .levels = true, .finite = true, .window = CUBLAS_WINDOW,                   \
+              .slices = cublas_slices, .update = fp64_update_fused,                      \
+              .run = fp64_run_slices
+
 const struct bitcut_scheme schemes[] = {
     { .name = "fp64",
       .what =
@@ -111,34 +117,16 @@ const struct bitcut_scheme schemes[] = {
     { .name = "cublas-dynamic",
       .what = "as cublas-fixed, with as many parts as the exponents of A and B require, "
               "at most N; if they require more, FP64 multiply-adds",
-      PART(S8),
+      BY_CUBLAS,
       .parts = 10,
-      .least = 1,
-      .most = CUT_PARTS_MAX,
-      .cut = &cut_carried_once,
-      .levels = true,
-      .finite = true,
-      .window = CUBLAS_WINDOW,
-      .slices = cublas_slices,
       .bits = cublas_bits,
-      .update = fp64_update_fused,
-      .run = fp64_run_slices,
       .source = CUBLAS "; Schwarz et al. 2025, arXiv 2511.13778" },
     { .name = "cublas-fixed",
       .what =
           "bytes of integers of two's complement; all products of one weight are first "
           "added in s32; N parts are 8 N - 1 bits",
-      PART(S8),
+      BY_CUBLAS,
       .parts = 7,
-      .least = 1,
-      .most = CUT_PARTS_MAX,
-      .cut = &cut_carried_once,
-      .levels = true,
-      .finite = true,
-      .window = CUBLAS_WINDOW,
-      .slices = cublas_slices,
-      .update = fp64_update_fused,
-      .run = fp64_run_slices,
       .source = CUBLAS },
     { .name = "slices-f16",
       .what =

@@ -36,8 +36,8 @@ struct bitcut_scheme {
     /* The number of slices into which the library cuts k; NULL: it does not cut k. */
     size_t (*slices)(size_t m, size_t n, size_t k);
 
-    /* The bits that the data need, of which N parts have 8 N - 1: the number of parts is
-       the least that has them.  If the most parts have too few, the GEMM is computed as
+    /* The bits that the data need.  N parts have 8 N - 1 bits; the number of parts is the
+       least that has enough.  If the most parts have too few, the GEMM is computed as
        fp64.  NULL: the caller chooses the number of parts. */
     bool (*bits)(int *bits, const double *a, size_t m, const double *b, size_t n,
                  size_t k, int threads);
@@ -109,8 +109,7 @@ static inline bool fp64_samples_lines(const struct bitcut_scheme *s)
 }
 
 /* The functions `update` of the rows: fma(beta, c, rn(alpha v)), or rn(alpha v) if beta
-   is
-   +-0; the same, but fma(0, c, rn(alpha v)) if beta is +-0 and alpha is not 1 or -1; and
+   is +-0; the same, but fma(0, c, rn(alpha v)) if beta is +-0 and alpha is not 1 or -1; and
    fma(alpha, v, rn(beta c)). */
 double fp64_update(double alpha, double v, double beta, double c);
 double fp64_update_adding(double alpha, double v, double beta, double c);

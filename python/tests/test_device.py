@@ -307,7 +307,7 @@ class Devices(Folder):
         return g
 
     def test_schemes(self):
-        """FP64 GEMMs by a scheme: layouts, factors, batches, one of which is shared."""
+        """FP64 GEMMs by a scheme: layouts, factors, and batches that share an operand."""
         a, b, c = (x.astype("f8") for x in (self.a, self.b, uniform(M, N, seed=3)))
         g = self.run_scheme(a, b, scheme="ozimmu-ef")
         self.assertEqual((g.kernel, g.parts), ("model.ozimmu-ef.s8", 8))

@@ -199,7 +199,7 @@ def is_computing(worker):
 @unittest.skipUnless(distributed, "needs python3-distributed")
 @unittest.skipUnless(sys.platform == "linux", "needs Linux")
 class Cluster(WithStudy):
-    """On a Dask cluster of two worker processes, one of which is killed while it computes."""
+    """On a Dask cluster of two worker processes; one is killed while it computes."""
 
     def test_killed_worker(self):
         with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None,
