@@ -14,6 +14,9 @@ enum {
     BENCHMARK_BURST_MS = 30, /* approximate length of a timing in a round */
     BENCHMARK_HEAT_PERCENT =
         5, /* from this difference on, figures depend on the temperature of the board */
+    BENCHMARK_UNSTEADY_PERCENT =
+        10,                       /* from this spread on, a peer's times are no measure */
+    BENCHMARK_ATTEMPTS = 3,       /* at rounds in which no peer is unsteady */
     BENCHMARK_ORDER_STREAM = 1000 /* stream of the seed for the order of workload 0;
                                      workload i has stream BENCHMARK_ORDER_STREAM + i */
 };
@@ -64,13 +67,15 @@ struct benchmark_result {
    fallback if its bits are those of the FP32 peer.
 
    In every round, each kernel and peer is then timed once, in a burst of about
-   BENCHMARK_BURST_MS.  Finally, each except the split passes runs in a longer loop under
-   load.  The first three tenths of the loop only warm the board up; speed, power, median
-   clock and the limiting factor are measured in the remaining time.  Rounds and loops run
-   in random orders, which depend only on the seed, on the index of the workload and on
-   the number of participants.  Kernels and peers that the device cannot run, or whose
-   library is missing, have a fault and no times.  For kernels, the processor time of
-   their calls is measured as well (analysis/bench/benchmark_host.h).
+   BENCHMARK_BURST_MS.  If the spread of a peer is above BENCHMARK_UNSTEADY_PERCENT, all
+   rounds are repeated, in at most BENCHMARK_ATTEMPTS; the last attempt counts.  Finally,
+   each except the split passes runs in a longer loop under load.  The first three tenths
+   of the loop only warm the board up; speed, power, median clock and the limiting factor
+   are measured in the remaining time.  Rounds and loops run in random orders, which
+   depend only on the seed, on the index of the workload and on the number of
+   participants.  Kernels and peers that the device cannot run, or whose library is
+   missing, have a fault and no times.  For kernels, the processor time of their calls is
+   measured as well (analysis/bench/benchmark_host.h).
 
    A missing peer takes no part.  Where the timer measures peaks, the rows of f32 have the
    peak rate of the unit of a kernel, or of an FP32 peer, and the number of threads.

@@ -77,6 +77,17 @@ static inline bool benchmark_is_large(const struct benchmark *r)
 /* Whether the runner was timed; false for NULL. */
 static inline bool runner_is_timed(const struct runner *r) { return r && !r->fault[0]; }
 
+/* The difference of its slowest and fastest round, in percent of the median; it was
+   timed. */
+static inline double runner_spread(const struct runner *r)
+{
+    return 100 * (r->ms_max - r->ms_min) / r->ms;
+}
+
+/* The peer with the largest spread, if it is above BENCHMARK_UNSTEADY_PERCENT, or NULL.
+ */
+const struct runner *benchmark_round_unsteady(const struct benchmark_round *c);
+
 /* Milliseconds of a batch under load; 0: not measured. */
 static inline double runner_sustained(const struct runner *r)
 {

@@ -203,7 +203,7 @@ static double third(const struct benchmark_round *c, const struct runner *r,
 
 static double watts(const struct runner *r)
 {
-    return runner_sustained(r) > 0 ? r->loop.board_millijoules / r->loop.milliseconds : 0;
+    return runner_sustained(r) > 0 ? r->loop.board_watts : 0;
 }
 
 /* The reason for a reduced clock under load, or NULL. */
@@ -234,9 +234,7 @@ static void describe_load(json_t *row, const struct benchmark_round *c,
 {
     const double ms = runner_sustained(r);
     const bool timed = runner_is_timed(r);
-    json_object_set_new(row, "spread",
-                        timed ? json_real(100 * (r->ms_max - r->ms_min) / r->ms)
-                              : json_null());
+    json_object_set_new(row, "spread", timed ? json_real(runner_spread(r)) : json_null());
     json_object_set_new(row, "drift",
                         timed ? json_real(percent_over(r->ms_last, r->ms_first))
                               : json_null());
@@ -367,6 +365,8 @@ json_t *benchmark_round_row(const struct benchmark_round *c, const struct runner
         json_count(s.n), "k", json_count(s.k), "count", json_count(c->count));
     if (large) describe_large(row, c, r);
     else describe_small(row, c, r);
+    const struct runner *const unsteady = benchmark_round_unsteady(c);
+    set_text(row, "unsteady", unsteady ? unsteady->name : NULL);
     set_text(row, "fault", r->fault);
     describe_benchmark(row, c);
     return row;

@@ -86,6 +86,8 @@ static const struct emit_column small_columns[] = {
     { "us_launch",      "launch",     3, "-" },
     { "relres",         "relres",     3, NULL },
     { "compared",       "compared",   0, NULL },
+    { "unsteady",       "unsteady",   0, "-" },
+    { "unsteady",       "unsteady",   0, "-" },
     { "fault",          "fault",      0, "-" },
     { 0 }
     /* clang-format on */

@@ -14,7 +14,7 @@
 
 /* Increased with every change of this file, and of the rows and plans that it passes on.
    A module with another number is refused. */
-enum { GPU_INTERFACE = 22 };
+enum { GPU_INTERFACE = 23 };
 
 enum { GPU_TEXT_MAX = 256, GPU_FAULT_MAX = 200 };
 
@@ -218,8 +218,9 @@ struct gpu_loop {
 struct gpu_measurement {
     double milliseconds;      /* time of all repeats, between two events on their
                                  stream                                                 */
-    double board_millijoules; /* energy by the board's own counter meanwhile; 0: no
-                                 counter.  Counters advance every 20 to 100 ms          */
+    double board_watts;       /* power by the board's own counter of energy, between the
+                                 first and the last step of the counter that were read;
+                                 0: no counter, or fewer than two steps                 */
     double board_watts_most;  /* power limit in force; 0: unknown                       */
     int megahertz;            /* median of the clocks of the multiprocessors that were
                                  read, or 0                                             */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Timing GEMMs on one stream of a device, for any runtime of a module. */
 #include "gpu/module/product.h"
+#include "lib/base/clock.h"
 #include "lib/number/fma.h"
 
 #include <stdlib.h>
@@ -273,15 +274,39 @@ static int start_often(const struct gpu_session *s, const struct gpu_entrant *e,
     return told;
 }
 
+/* A step of the counter of energy: its new value, and when that value was read. */
+struct energy_step {
+    double millijoules, seconds;
+};
+
 /* The readings of the board while a loop ran. */
 struct board_reads {
     int megahertz[GPU_READS_MAX], clocks; /* clocks that were available */
     int limits, at_power, at_heat;
+    int steps; /* of the counter of energy, which advances every 20 to 100 ms */
+    struct energy_step first, last;
 };
+
+/* Only at a step does the counter's value belong to a known time. */
+static void energy_read(struct board_reads *to, const struct board *board)
+{
+    const struct energy_step now = { board_millijoules(board), seconds_now() };
+    if (now.millijoules == to->last.millijoules) return;
+    if (to->steps++ == 0) to->first = now;
+    to->last = now;
+}
+
+static double watts(const struct board_reads *x)
+{
+    const double seconds = x->last.seconds - x->first.seconds;
+    return x->steps < 2 ? 0
+                        : (x->last.millijoules - x->first.millijoules) / seconds / 1e3;
+}
 
 static void board_read(struct board_reads *to, const struct board *board)
 {
     const int megahertz = board_megahertz(board), limits = board_limits(board);
+    energy_read(to, board);
     if (megahertz > 0) to->megahertz[to->clocks++] = megahertz;
     if (limits < 0) return;
     to->limits++;
@@ -325,10 +350,10 @@ static int run_parts(struct board_reads *reads, const struct gpu_session *s,
 
 /* The measurement of a loop that ran between the events. */
 static struct gpu_measurement measured(struct board_reads *reads, const struct board *b,
-                                       double milliseconds, double millijoules)
+                                       double milliseconds)
 {
     return (struct gpu_measurement){ .milliseconds = milliseconds,
-                                     .board_millijoules = millijoules,
+                                     .board_watts = watts(reads),
                                      .board_watts_most = board_watts_most(b),
                                      .megahertz = median_megahertz(reads),
                                      .reads = reads->limits,
@@ -346,14 +371,13 @@ static int time_entrant(struct gpu_measurement *to, const struct gpu_session *s,
     int told = start_often(s, e, loop->warm, fault);
     if (told) return told;
     rt_error status = rt_stream_wait(w->stream);
-    const double before = board_millijoules(w->board);
+    reads.last.millijoules = board_millijoules(w->board);
     if (status == RT_SUCCESS) status = rt_event_record(w->from, w->stream);
     if (status != RT_SUCCESS) return fault_of(fault, status);
     if ((told = run_parts(&reads, s, e, loop, fault))) return told;
     status = rt_event_wait(w->to);
-    const double after = board_millijoules(w->board);
     if (status == RT_SUCCESS) status = rt_event_between(&milliseconds, w->from, w->to);
-    *to = measured(&reads, w->board, (double)milliseconds, after - before);
+    *to = measured(&reads, w->board, (double)milliseconds);
     return fault_of(fault, status);
 }
 

@@ -94,12 +94,16 @@ static int runs_before(struct gpu_session *s, const struct gpu_entrant *e)
     return s->runs[i]++;
 }
 
+enum { UNSTEADY_RUNS = 5 };
+
 /* Runs after each other take 2 % less than its time, its time, and 2 % more; as long as
    the device settles, one, two and three times it. */
 static double jitter(struct gpu_session *s, const struct gpu_entrant *e)
 {
-    const int turn = runs_before(s, e) % 3;
-    return model_has_fault("settles") ? 1 + turn : 1 + (turn - 1) * 0.02;
+    const int before = runs_before(s, e), turn = before % 3;
+    const bool settles = model_has_fault("settles") ||
+                         (model_has_fault("settles soon") && before < UNSTEADY_RUNS);
+    return settles ? 1 + turn : 1 + (turn - 1) * 0.02;
 }
 
 static double large_milliseconds(const struct gpu_session *s, const struct gpu_entrant *e)
@@ -169,7 +173,7 @@ static struct gpu_measurement loaded(double ms, const struct gpu_entrant *e,
                                  .reads = loop->reads,
                                  .at_power = capped ? loop->reads : hot,
                                  .at_heat = hot ? loop->reads : 0 };
-    x.board_millijoules = WATTS * x.milliseconds;
+    x.board_watts = WATTS;
     if (model_has_fault("no board")) x = (struct gpu_measurement){ .milliseconds = ms };
     if (model_has_fault("full")) x.reads = 0, x.board_watts_most = WATTS;
     return x;
