@@ -256,14 +256,21 @@ struct side {
     int *scaled;   /* and the exponent that scales its largest magnitude to about 1 */
 };
 
-/* The factors of a product of magnitudes. */
+/* The factors of a product of magnitudes, for `count` elements of every line from `from`
+   on. */
 struct factors {
     const struct bound_problem *x;
     struct side a, b;
     int field[RETAINED_FIELDS], fields; /* the fields of B that are used */
-    uint32_t *of_a, *of_b;          /* [fields][m][k] and [fields][k][n] */
+    size_t from, count;
+    uint32_t *of_a, *of_b;          /* [fields][m][count] and [fields][count][n] */
     double *product;                /* [m][n]                            */
 };
+
+enum {
+    FACTORS_MAX = 4 << 20
+}; /* elements of of_a and of_b together, if the least count
+      of a pass, RETAINED_BLOCK, allows it */
 
 static void factors_clear(struct factors *t)
 {
@@ -346,11 +353,11 @@ static struct retained retained_at(const struct side *s, const struct bound_prob
 
 static void fill_line_of_a(struct factors *t, size_t i)
 {
-    const size_t k = t->x->x->k, size = t->a.lines * k;
+    const size_t k = t->count, size = t->a.lines * k;
     struct retained_block block = { .count = 0 };
-    measure_line(&t->a, t->x, i);
+    if (!t->from) measure_line(&t->a, t->x, i);
     for (size_t p = 0; p < k; p++) {
-        const struct retained a = retained_at(&t->a, t->x, &block, false, i, p);
+        const struct retained a = retained_at(&t->a, t->x, &block, false, i, t->from + p);
         for (int n = 0; n < t->fields; n++)
             t->of_a[(size_t)n * size + i * k + p] =
                 upward(ldexp(error_beside(t->x, &a, t->field[n]), -t->a.scaled[i]));
@@ -359,11 +366,11 @@ static void fill_line_of_a(struct factors *t, size_t i)
 
 static void fill_line_of_b(struct factors *t, size_t j)
 {
-    const size_t k = t->x->x->k, size = t->b.lines * k;
+    const size_t k = t->count, size = t->b.lines * k;
     struct retained_block block = { .count = 0 };
-    measure_line(&t->b, t->x, j);
+    if (!t->from) measure_line(&t->b, t->x, j);
     for (size_t p = 0; p < k; p++) {
-        const struct retained b = retained_at(&t->b, t->x, &block, true, j, p);
+        const struct retained b = retained_at(&t->b, t->x, &block, true, j, t->from + p);
         for (int n = 0; n < t->fields; n++)
             t->of_b[(size_t)n * size + p * t->b.lines + j] =
                 upward(ldexp(b.at[t->field[n]], -t->b.scaled[j]));
@@ -391,6 +398,16 @@ static bool allocate_side(struct side *s)
     return s->exponent;
 }
 
+/* How many elements of every line are multiplied in a pass. */
+static size_t elements_of_pass(const struct factors *t)
+{
+    const struct comparison *const c = t->x->x;
+    const size_t fields = t->fields ? (size_t)t->fields : 1,
+                 count = FACTORS_MAX / fields / (c->m + c->n) / RETAINED_BLOCK;
+    const size_t some = (count ? count : 1) * RETAINED_BLOCK;
+    return some < c->k ? some : c->k;
+}
+
 static bool factors_init(struct factors *t, const struct bound_problem *x)
 {
     const struct comparison *const c = x->x;
@@ -408,8 +425,9 @@ static bool factors_init(struct factors *t, const struct bound_problem *x)
                                   .along = c->n,
                                   .of_b = true } };
     find_fields(t);
+    t->count = elements_of_pass(t);
     size_t of_a, of_b, of_d;
-    return size_multiply(&of_a, c->m, c->k) && size_multiply(&of_b, c->n, c->k) &&
+    return size_multiply(&of_a, c->m, t->count) && size_multiply(&of_b, c->n, t->count) &&
            size_multiply(&of_d, c->m, c->n) &&
            of_a < SIZE_MAX / fields / sizeof *t->of_a &&
            of_b < SIZE_MAX / fields / sizeof *t->of_b && allocate_side(&t->a) &&
@@ -477,32 +495,27 @@ static bool gives_zero(const uint32_t *zeros, size_t count, const uint32_t *othe
     return !any && most < 0x7f800000;
 }
 
-static enum bitcut_status multiply(double *limit, const struct factors *t, int threads,
-                                   const struct progress *progress, struct fault *f)
+/* Add the products of a pass to the sums. */
+static enum bitcut_status add_products(double *limit, const struct factors *t,
+                                       const struct exact_options *options,
+                                       struct fault *f)
 {
     const struct comparison *const c = t->x->x;
-    const struct exact_options options = { .threads = threads,
-                                           .progress = progress,
-                                           .sums = t->x->sums };
+    const size_t k = t->count, in_a = c->m * k, in_b = c->n * k;
     struct hostfp mode;
-    for (size_t i = 0; i < c->m * c->n; i++) limit[i] = 0;
     for (int n = 0; n < t->fields; n++) {
-        const uint32_t *const of_a = t->of_a + (size_t)n * c->m * c->k, *const of_b =
-                                                                            t->of_b +
-                                                                            (size_t)n *
-                                                                                c->n *
-                                                                                c->k;
-        if (gives_zero(of_a, c->m * c->k, of_b, c->n * c->k) ||
-            gives_zero(of_b, c->n * c->k, of_a, c->m * c->k))
+        const uint32_t *const of_a = t->of_a + (size_t)n * in_a, *const of_b =
+                                                                     t->of_b +
+                                                                     (size_t)n * in_b;
+        if (gives_zero(of_a, in_a, of_b, in_b) || gives_zero(of_b, in_b, of_a, in_a))
             continue;
         const enum bitcut_status status = exact_gemm(
-            NULL, NULL, t->product, NULL, &options, c->m, c->n, c->k, of_a, of_b, f);
+            NULL, NULL, t->product, NULL, options, c->m, c->n, k, of_a, of_b, f);
         if (status != BITCUT_OK) return status;
         hostfp_enter(&mode);
         for (size_t i = 0; i < c->m * c->n; i++) limit[i] += t->product[i];
         hostfp_leave(&mode);
     }
-    finish_all(limit, t, threads);
     return BITCUT_OK;
 }
 
@@ -510,12 +523,20 @@ enum bitcut_status bound_fill_aligned(double *limit, const struct bound_problem 
                                       int threads, const struct progress *progress,
                                       struct fault *f)
 {
+    const struct comparison *const c = x->x;
+    const struct exact_options options = { .threads = threads,
+                                           .progress = progress,
+                                           .sums = x->sums };
     struct factors t;
-    enum bitcut_status status = BITCUT_NO_MEMORY;
-    if (factors_init(&t, x)) {
-        fill_lines(&t, threads);
-        status = multiply(limit, &t, threads, progress, f);
-    } else no_memory(f);
+    enum bitcut_status status = factors_init(&t, x) ? BITCUT_OK : no_memory(f);
+    for (size_t i = 0; i < c->m * c->n; i++) limit[i] = 0;
+    do {
+        if (t.count > c->k - t.from) t.count = c->k - t.from;
+        if (status == BITCUT_OK) fill_lines(&t, threads);
+        if (status == BITCUT_OK) status = add_products(limit, &t, &options, f);
+        t.from += t.count;
+    } while (status == BITCUT_OK && t.from < c->k);
+    if (status == BITCUT_OK) finish_all(limit, &t, threads);
     factors_clear(&t);
     return status;
 }

@@ -486,6 +486,40 @@ START_TEST(limits_of_constants)
 }
 END_TEST
 
+/* Many elements are multiplied in several passes: the few that are not zeros count,
+   wherever they are. */
+START_TEST(passes_of_long_products)
+{
+    enum { K = 3000000, SOME = 1000 };
+    const struct bitcut_gemm g =
+        gemm_of(&recipes[RECIPE_OOTOMO], unit_find("hopper/mma.m16n8k16.f32.f16", NULL));
+    uint64_t rng = test_seed();
+    uint32_t *const a = calloc(2 * (size_t)K, sizeof *a), *const b = a + K, some[2][SOME];
+    double limit[3];
+    struct gemm_plan plan;
+    struct bound_problem x;
+    ck_assert(a);
+    const struct comparison c = {
+        .m = 1, .n = 1, .k = K, .a = a, .b = b, .alpha = F32_ONE
+    };
+    for (int i = 0; i < 2 * SOME; i++)
+        some[i / SOME][i % SOME] = bits_of_float((float)test_between(&rng, 1, 1 << 24));
+    ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
+    ck_assert_int_eq(bound_problem_make(&x, &g, &plan, &c, true, NULL), BITCUT_OK);
+    for (int i = 0; i < 3; i++) {
+        const size_t at = (size_t)i * (K - SOME) / 2;
+        memset(a, 0, 2 * (size_t)K * sizeof *a);
+        memcpy(a + at, some[0], sizeof some[0]);
+        memcpy(b + at, some[1], sizeof some[1]);
+        ck_assert_int_eq(
+            bound_limits(&limit[i], NULL, &bounds[BOUND_ALIGNED], &x, 0, NULL, NULL),
+            BITCUT_OK);
+        ck_assert(limit[i] > 0 && fabs(limit[i] / limit[0] - 1) < 1e-12);
+    }
+    free(a);
+}
+END_TEST
+
 /* --- sharpness ---------------------------------------------------------------------- */
 
 /* Sums are about 2^16 if that can be, so that operands of 8 bits reach as far down. */
@@ -617,5 +651,6 @@ START_TEST(other_generations)
 END_TEST
 
 TEST_MAIN("bound", limits_of_constants, splits_by_hand, elements_keep_as_much,
-          constants_by_hand, two_parts_by_hand, no_error_beyond_apriori, remainders_are_counted,
-          no_error_beyond_rows, sharp_bounds, other_generations)
+          constants_by_hand, two_parts_by_hand, no_error_beyond_apriori,
+          remainders_are_counted, no_error_beyond_rows, passes_of_long_products,
+          sharp_bounds, other_generations)
