@@ -383,7 +383,7 @@ chips_and_zeros() {
     run 0 gemm --recipe plain --unit hopper/wgmma.m64n8k16.f32.bf16 -m 24 -n 16 -k 200 \
         --save-a A.npy --save-b B.npy -o D.npy --reference none
     narrowed 0 plain hopper/mma.m16n8k16.f32.bf16 --unit h100
-    run 1 explain -a A.npy -b B.npy -d D.npy --unit v100 --seconds 600 --json
+    run 1 explain -a A.npy -b B.npy -d D.npy --unit v100 --effort 0.02 --json
     grep -q '"unit":"[^"]*ampere' out && cat out
     run 2 explain -a A.npy -b B.npy -d D.npy --unit h101
     grep -q 'did you mean h100' err || cat err
@@ -558,13 +558,11 @@ equals_told() {
     grep -q '^{"recipe":"cublas-tf32","unit":"hopper/mma.m16n8k8.f32.tf32",' out || cat out
 }
 
-# A result of cuBLASLt in which the last products are in no slice: to the bit, and by its
-# error alone if there is no time to find the order.
+# A result of cuBLASLt in which the last products are in no slice: by its error alone if there
+# is no time to find the order.  README.md has the answer to the bit.
 lost_products() {
     C=$source/data/libraries/h200-lost-tail
     set -- -a "$C/A.npy" -b "$C/B.npy" -d "$C/D.npy" --json
-    run 0 explain "$@" --unit h200 --recipe plain
-    grep -q 'slices of 1280, .* k from 11520 to 11527 are missing: 8 of 8' out || cat out
     run 1 explain "$@" --effort 0.01
     grep -q 'shows a fault: the products of k from 11520 to 11527 are missing' out || cat out
 }

@@ -345,7 +345,7 @@ def limits_differ(i):
     how = ["--recipe", "fp32", "--unit", "fma/f32", "-a", "la.npy", "-b", "lb.npy", "--bias",
            "bias.npy", "--scale-a", "sa.npy", "--scale-b", "sb.npy"]
     wrong = []
-    for order in ("slices=1", "slices=3", "lanes=4", "tile=16,slices=2"):
+    for order in ("slices=1", "slices=3", "lanes=4", "tile=16,slices=2")[i % 2::2]:
         bitcut("gemm", *how, "--order", order, "-o", "d.npy", "--reference", "none")
         row = json.loads(bitcut("tolerance", *how, "-d", "d.npy", "--power", 0, "--json", "--seed",
                                 SEED + i, "--order", "any").stdout)

@@ -78,14 +78,18 @@ static struct spot spot_of(const struct candidate *x, const struct problem *q,
     return x->spot[operand] ? x->spot[operand](x, &e, line, k) : (struct spot){ line, k };
 }
 
+static uint32_t flushed(const struct candidate *x, uint32_t value)
+{
+    const bool subnormal = (value & 0x7f800000) == 0;
+    return x->flushed && subnormal ? value & 0x80000000 : value;
+}
+
 uint32_t candidate_element(const struct candidate *x, const struct problem *q,
                            enum bitcut_operand operand, size_t line, size_t k)
 {
     const struct spot at = spot_of(x, q, operand, line, k);
     if (k == SIZE_MAX || at.k >= problem_k(q)) return 0;
-    const uint32_t value = problem_element(q, operand, at.line, at.k);
-    const bool subnormal = (value & 0x7f800000) == 0;
-    return x->flushed && subnormal ? value & 0x80000000 : value;
+    return flushed(x, problem_element(q, operand, at.line, at.k));
 }
 
 uint32_t candidate_c(const struct candidate *x, const struct problem *q, size_t i,
@@ -124,17 +128,27 @@ struct operands {
     uint8_t *kept; /* positions of the kept elements of a sparse A */
 };
 
+/* Element `from` of a line of the block, which has its elements where no line moves. */
+static uint32_t block_element(const struct candidate *x, const struct block *b,
+                              enum bitcut_operand operand, size_t line, size_t from)
+{
+    const bool is_a = operand == BITCUT_A;
+    if (x->spot[operand])
+        return candidate_element(x, b->q, operand, is_a ? b->row[line] : b->col[line],
+                                 from);
+    if (from >= b->k) return 0;
+    return flushed(x, is_a ? b->a[line * b->k + from] : b->b[from * b->cols + line]);
+}
+
 static void rearrange(struct operands *o, const struct candidate *x,
                       const struct block *b)
 {
     for (size_t p = 0; p < o->k; p++) {
         const size_t from = candidate_k_at(x, p, b->k);
         for (size_t i = 0; i < b->rows; i++)
-            o->own_a[i * o->k + p] =
-                candidate_element(x, b->q, BITCUT_A, b->row[i], from);
+            o->own_a[i * o->k + p] = block_element(x, b, BITCUT_A, i, from);
         for (size_t j = 0; j < b->cols; j++)
-            o->own_b[p * b->cols + j] =
-                candidate_element(x, b->q, BITCUT_B, b->col[j], from);
+            o->own_b[p * b->cols + j] = block_element(x, b, BITCUT_B, j, from);
     }
     o->a = o->own_a;
     o->b = o->own_b;
