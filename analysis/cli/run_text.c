@@ -291,8 +291,8 @@ static const char *way_at(const struct run_total *t, size_t i)
     return i < 2 * t->sites ? t->site[i - t->sites]->against : NULL;
 }
 
-/* The range of values that both splits of a configuration retain.  Returns false if it has
-   none of its own: rows and columns are equilibrated, or it is an FP64 GEMM. */
+/* The range of values that both splits of a configuration retain.  Returns false if it
+   has none of its own: rows and columns are equilibrated, or it is an FP64 GEMM. */
 static bool find_range(struct split_range *to, const struct bitcut_gemm *g)
 {
     const bool flush = g->unit->flush_inputs;

@@ -25,7 +25,7 @@ enum bitcut_status split_range_find(struct split_range *to, const struct bitcut_
     }
     for (int e = 1; status == BITCUT_OK && e <= MOST; e++) {
         status = measure(&r, s, flush, e, f);
-        if (status != BITCUT_OK || r.p_overflow > 0) break;
+        if (status != BITCUT_OK || r.p_overflow >= 0.5) break;
         range.most = e;
     }
     if (status == BITCUT_OK) *to = range;

@@ -7,7 +7,8 @@
 #include "lib/number/split.h"
 
 /* Exponents of values: from `least` on, the split retains as many bits as of values of
-   exponent 0, and up to `most` no part overflows. */
+   exponent 0; up to `most` no part overflows, except of values that are rounded up to
+   2^(most + 1). */
 struct split_range {
     int least, most;
 };
