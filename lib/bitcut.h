@@ -2068,6 +2068,53 @@ enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
                                      size_t bytes, void *stream,
                                      char *why) BITCUT_CHECK_RESULT;
 
+/* A plan: everything that bitcut_gemm_start() chooses and checks for a GEMM, except the
+   addresses, done once.  Threads may share one. */
+struct bitcut_plan;
+
+/* Make a plan.
+
+   Returns: as "Kernels" says.
+   Args:    device: the device.  It must stay open as long as the plan is used.
+   In:      gemm:   the GEMM; its matrices are not read, as for bitcut_gemm_choose().
+   Out:     plan:   the plan; written only on success.  The caller owns it;
+                    bitcut_plan_free() frees it.
+            why:    the reason.
+   - bitcut_gemm_choose() returns the GEMM that the plan computes, and
+     bitcut_gemm_workspace() its workspace. */
+enum bitcut_status bitcut_plan_make(struct bitcut_plan **plan,
+                                    const struct bitcut_device *device,
+                                    const struct bitcut_gemm *gemm,
+                                    char *why) BITCUT_CHECK_RESULT;
+
+/* Start the GEMM of a plan with these matrices.
+
+   Returns: as "Kernels" says, except that the device is not asked whether it can access
+            the addresses.
+   Args:    plan:      the plan.
+            bytes:     bytes of the workspace, as for bitcut_gemm_start().
+            stream:    the stream, as for bitcut_gemm_start().
+   In:      a, b:      the matrices A and B: first elements, or the array of pointers or
+                       the prepared parts if the GEMM of the plan had them.
+            c:         the same for C; not read if beta of the plan is 0.
+   In/Out:  workspace: the workspace, as for bitcut_gemm_start().
+   Out:     d:         the results, as for bitcut_gemm_start().
+            why:       the reason.
+   - All addresses must be in memory that the device can access; otherwise the device
+     reports a failure when it reaches this point of the stream.
+   - alpha, beta, sizes, layouts, leading dimensions and strides are those of the plan.
+   - The bits are those of bitcut_gemm_start(). */
+enum bitcut_status bitcut_plan_start(const struct bitcut_plan *plan, void *d,
+                                     const void *a, const void *b, const void *c,
+                                     void *workspace, size_t bytes, void *stream,
+                                     char *why) BITCUT_CHECK_RESULT BITCUT_NONNULL(1);
+
+/* Free a plan.
+
+   Args: plan: the plan, or NULL.
+   - GEMMs that still run are not stopped. */
+void bitcut_plan_free(struct bitcut_plan *plan);
+
 /* An operand of a GEMM. */
 enum bitcut_operand {
     BITCUT_A, /* matrix A */

@@ -167,6 +167,23 @@ against() {
     done
 }
 
+# A recipe whose parts have the range of f16 is named with that range; others are not.
+range() {
+    while read -r way low; do
+        # shellcheck disable=SC2086
+        bitcut run --recipe $(echo "$way" | tr , ' ') -- ./scenes product > got 2> err || cat got err
+        sed -n 's/^bitcut: run: .*: elements below 2^\([-0-9]*\) lose bits in the parts, and overflow from 2^16 on; --equilibrate.*/\1/p' err > low
+        [ "$(cat low)" = "$low" ] || echo "$way: $(cat low), not $low: $(cat err)"
+    done << 'END'
+ootomo,--unit,a100 -12
+plain,--unit,a100 -14
+ootomo,--unit,a100,--equilibrate
+half-int8,--unit,h100
+bf16x3,--unit,a100
+tf32x3,--unit,a100
+END
+}
+
 files() {
     mkdir folder
     ran 0 --folder folder -o run.jsonl --json -- ./scenes all
@@ -385,6 +402,7 @@ else ok_if_empty "what small products cost" "$(small_cost)"; fi
 ok_if_empty "libraries opened late, and early" "$(loaded)"
 ok_if_empty "rules and variations" "$(ways)"
 ok_if_empty "what differs is as computed here" "$(against)"
+ok_if_empty "the range of parts in f16" "$(range)"
 ok_if_empty "a call is bitcut gemm's" "$(same_as_gemm)"
 numpy
 ok_if_empty "--folder, --read, -o, --json, --threads" "$(files)"

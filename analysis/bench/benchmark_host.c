@@ -28,12 +28,14 @@ typedef bool host_call(struct host *h);
 static bool start(struct host *h)
 {
     const struct recorder *const r = h->benchmark->recorder;
+    const struct gpu_room room = { .workspace = h->place.workspace,
+                                   .bytes = h->place.bytes,
+                                   .stream = h->place.stream };
     struct gpu_work w;
     struct fault f;
     return gpu_work_recall(&w, h->chosen, &r->gpu, &r->device, &h->gemm, &f) ==
                BITCUT_OK &&
-           gpu_work_start(&w, &r->gpu, &r->device, h->place.workspace, h->place.bytes,
-                          h->place.stream, &f) == BITCUT_OK;
+           gpu_work_start(&w, &r->gpu, &r->device, &room, &f) == BITCUT_OK;
 }
 
 static bool choose(struct host *h)

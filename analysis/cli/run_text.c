@@ -4,6 +4,8 @@
 #include "analysis/cli/run_audit.h"
 #include "analysis/cli/terminal.h"
 #include "analysis/run/program.h"
+#include "analysis/split/split_range.h"
+#include "emu/gemm.h"
 #include "emu/fp64/fp64_gemm.h"
 #include "emu/unit.h"
 #include "lib/base/text.h"
@@ -289,7 +291,38 @@ static const char *way_at(const struct run_total *t, size_t i)
     return i < 2 * t->sites ? t->site[i - t->sites]->against : NULL;
 }
 
-/* The evidence for each unit that computed a product, once for each configuration. */
+/* The range of values that both splits of a configuration retain.  Returns false if it
+   has none of its own: rows and columns are equilibrated, or it is an FP64 GEMM. */
+static bool find_range(struct split_range *to, const struct bitcut_gemm *g)
+{
+    const bool flush = g->unit->flush_inputs;
+    struct gemm_plan plan;
+    struct split_range b;
+    if (g->scheme || gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK || plan.equilibrate ||
+        split_range_find(to, &plan.split_a, flush, NULL) != BITCUT_OK ||
+        split_range_find(&b, &plan.split_b, flush, NULL) != BITCUT_OK)
+        return false;
+    if (b.least > to->least) to->least = b.least;
+    if (b.most < to->most) to->most = b.most;
+    return true;
+}
+
+/* A warning if the range of the parts is much smaller than the range of FP32. */
+static void print_range(const struct run_configuration *configuration)
+{
+    enum { WIDE = 64 };
+    struct split_range range;
+    if (!find_range(&range, &configuration->gemm)) return;
+    if (range.least <= -WIDE && range.most >= WIDE) return;
+    text_print(stderr,
+               "bitcut: run: %s: elements below 2^%d lose bits in the parts, and "
+               "overflow from 2^%d on; --equilibrate scales rows and columns, --audit "
+               "counts the elements\n",
+               configuration->line, range.least, range.most + 1);
+}
+
+/* The evidence for each unit that computed a product, and the range of its parts, once
+   for each configuration. */
 static void print_evidence(const struct run_total *t)
 {
     const char *line;
@@ -300,6 +333,7 @@ static void print_evidence(const struct run_total *t)
         if (first < i || !is_other(&configuration, line)) continue;
         text_print(stderr, "bitcut: run: %s: evidence of the unit: %s\n",
                    configuration.line, unit_evidence(configuration.gemm.unit));
+        print_range(&configuration);
     }
 }
 

@@ -180,12 +180,12 @@ static enum bitcut_status start_in(struct stream_call *c, void *at, size_t bytes
 {
     enum bitcut_status status = repeat_line(c) ? BITCUT_OK : BITCUT_UNSUPPORTED;
     const size_t parts = c->product.gemm.a.each ? c->product.gemm.count : 1;
+    const struct gpu_room room = { .workspace = at, .bytes = bytes, .stream = c->stream };
     for (size_t i = 0; i < parts && status == BITCUT_OK; i++) {
         const struct bitcut_gemm g = part(c, i);
         c->work.gemm.a.at = g.a.at, c->work.gemm.b.at = g.b.at;
         c->work.gemm.c.at = g.c.at, c->work.gemm.d.to = g.d.to;
-        status = gpu_work_start(&c->work, &c->gpu->gpu, &c->gpu->is, at, bytes, c->stream,
-                                &c->fault);
+        status = gpu_work_start(&c->work, &c->gpu->gpu, &c->gpu->is, &room, &c->fault);
         if (i && status == BITCUT_BAD_ARGUMENT) status = BITCUT_UNSUPPORTED;
     }
     return status;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/api/fp64.h"
 
-#include "gpu/api/start.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -219,28 +217,28 @@ size_t gpu_fp64_workspace(const struct gpu_fp64 *gemm, const struct gpu *g,
 }
 
 static enum bitcut_status start_all(const struct gpu_fp64 *w, const struct gpu *g,
-                                    const struct gpu_device *device, void *workspace,
-                                    void *stream, struct fault *f)
+                                    const struct gpu_device *device,
+                                    const struct gpu_room *room, struct fault *f)
 {
     char why[GPU_FAULT_MAX];
     if (!w->gemm.m || !w->gemm.n) return BITCUT_OK;
     for (size_t i = 0; i < w->gemm.count; i++) {
         const struct gpu_fp64 one = { .kernel = w->kernel,
                                       .gemm = gemm_nth(&w->gemm, i) };
-        if (g->module->fp64_start(&one, workspace, device->number, stream, why))
+        if (g->module->fp64_start(&one, room->workspace, device->number, room->stream,
+                                  why))
             return fault_set(f, BITCUT_UNSUPPORTED, "%s: %s", w->kernel->name, why);
     }
     return BITCUT_OK;
 }
 
 enum bitcut_status gpu_fp64_start(const struct gpu_fp64 *w, const struct gpu *g,
-                                  const struct gpu_device *device, void *workspace,
-                                  size_t bytes, void *stream, struct fault *f)
+                                  const struct gpu_device *device,
+                                  const struct gpu_room *room, struct fault *f)
 {
     const size_t needed = gpu_fp64_workspace(w, g, device);
     enum bitcut_status status = gemm_check_matrices(&w->gemm, false, f);
-    if (status == BITCUT_OK) status = gpu_matrices_check(&w->gemm, g, device, f);
     if (status == BITCUT_OK)
-        status = gpu_workspace_check(workspace, bytes, needed, g, device, f);
-    return status == BITCUT_OK ? start_all(w, g, device, workspace, stream, f) : status;
+        status = gpu_room_check(&w->gemm, room, needed, g, device, f);
+    return status == BITCUT_OK ? start_all(w, g, device, room, f) : status;
 }

@@ -4,7 +4,7 @@
 #define BITCUT_GPU_API_FP64_H
 
 #include "emu/fp64/fp64_gemm.h"
-#include "gpu/api/gpu.h"
+#include "gpu/api/start.h"
 
 /* The kernel after `at`; the first one for NULL; NULL at the end. */
 const struct gpu_fp64_kernel *gpu_fp64_next(const struct gpu *g,
@@ -61,7 +61,7 @@ size_t gpu_fp64_workspace(const struct gpu_fp64 *gemm, const struct gpu *g,
 /* Check the matrices and the workspace, and start the GEMMs of the batch on a stream, one
    after the other, as gpu_work_start() (gpu/api/start.h). */
 enum bitcut_status gpu_fp64_start(const struct gpu_fp64 *gemm, const struct gpu *g,
-                                  const struct gpu_device *device, void *workspace,
-                                  size_t bytes, void *stream, struct fault *f);
+                                  const struct gpu_device *device,
+                                  const struct gpu_room *room, struct fault *f);
 
 #endif

@@ -2,19 +2,10 @@
 /* The functions of lib/bitcut.h for GEMMs on a device. */
 #define _GNU_SOURCE /* secure_getenv() */
 
-#include "gpu/api/choice_cache.h"
-#include "gpu/api/fp64.h"
-#include "gpu/api/start.h"
+#include "gpu/api/task.h"
 #include "lib/base/size.h"
 
-#include <stddef.h>
 #include <stdlib.h>
-
-struct bitcut_device {
-    struct gpu gpu;
-    struct gpu_device is;
-    struct gpu_chosen *chosen;
-};
 
 static enum bitcut_status check_there(bool there, struct fault *f)
 {
@@ -56,149 +47,109 @@ const char *bitcut_device_name(const struct bitcut_device *x) { return x->is.nam
 
 /* --- what runs --------------------------------------------------------------------- */
 
-/* Choose how the device computes the GEMM. */
-static enum bitcut_status choose(struct gpu_work *to, const struct bitcut_device *x,
-                                 const struct bitcut_gemm *gemm, struct fault *f)
-{
-    const enum bitcut_status status = check_there(x, f);
-    return status == BITCUT_OK ? gpu_work_recall(to, x->chosen, &x->gpu, &x->is, gemm, f)
-                               : status;
-}
-
-/* Write what runs to a caller's GEMM. */
-static void settle(struct bitcut_gemm *ran, const struct gpu_work *w)
-{
-    struct bitcut_gemm g = w->gemm;
-    gemm_settle(&g, &w->plan);
-    g.kernel = gpu_work_emulates(w) ? NULL : w->kernel->name;
-    g.any_promotion = g.any_slices = false;
-    gemm_give(ran, &g);
-}
-
-/* Whether a caller's GEMM, of any version of the struct, is an FP64 GEMM. */
-static bool has_scheme(const struct bitcut_gemm *g)
-{
-    return g && g->size >= offsetof(struct bitcut_gemm, scheme) + sizeof g->scheme &&
-           g->scheme;
-}
-
-/* The same choice for an FP64 GEMM. */
-static enum bitcut_status choose_fp64(struct gpu_fp64 *to, const struct bitcut_device *x,
-                                      const struct bitcut_gemm *gemm, struct fault *f)
-{
-    struct bitcut_gemm g;
-    enum bitcut_status status = check_there(x, f);
-    if (status == BITCUT_OK) status = gemm_take_any(&g, gemm, f);
-    return status == BITCUT_OK ? gpu_fp64_choose(to, &x->gpu, &x->is, &g, f) : status;
-}
-
-static void settle_fp64(struct bitcut_gemm *ran, const struct gpu_fp64 *w)
-{
-    struct bitcut_gemm g = w->gemm;
-    g.kernel = w->kernel->name;
-    gemm_give(ran, &g);
-}
-
-static enum bitcut_status choose_any(struct bitcut_gemm *ran,
-                                     const struct bitcut_device *x,
-                                     const struct bitcut_gemm *gemm, struct fault *f)
-{
-    struct gpu_work w;
-    struct gpu_fp64 w64;
-    if (has_scheme(gemm)) {
-        const enum bitcut_status status = choose_fp64(&w64, x, gemm, f);
-        if (status == BITCUT_OK) settle_fp64(ran, &w64);
-        return status;
-    }
-    const enum bitcut_status status = choose(&w, x, gemm, f);
-    if (status == BITCUT_OK) settle(ran, &w);
-    return status;
-}
-
 enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
                                       const struct bitcut_device *x,
                                       const struct bitcut_gemm *gemm, char *why)
 {
+    struct gpu_task t;
     struct fault f;
     enum bitcut_status status = check_there(ran, &f);
     if (status == BITCUT_OK) status = gemm_check_place(ran, &f);
-    if (status == BITCUT_OK) status = choose_any(ran, x, gemm, &f);
+    if (status == BITCUT_OK) status = gpu_task_choose(&t, x, gemm, &f);
+    if (status == BITCUT_OK) gpu_task_settle(ran, &t);
     return fault_write(why, status, &f);
 }
 
 const char *bitcut_gemm_method(const struct bitcut_device *x,
                                const struct bitcut_gemm *gemm, size_t index)
 {
-    struct gpu_work w;
-    struct gpu_fp64 w64;
+    struct gpu_task t;
     struct fault f;
-    if (has_scheme(gemm))
-        return !index && choose_fp64(&w64, x, gemm, &f) == BITCUT_OK ? "kernel" : NULL;
-    return choose(&w, x, gemm, &f) == BITCUT_OK ? gpu_work_method(&w, index) : NULL;
-}
-
-static enum bitcut_status workspace_of(size_t *bytes, const struct bitcut_device *x,
-                                       const struct bitcut_gemm *gemm, struct fault *f)
-{
-    struct gpu_work w;
-    struct gpu_fp64 w64;
-    if (has_scheme(gemm)) {
-        const enum bitcut_status status = choose_fp64(&w64, x, gemm, f);
-        if (status == BITCUT_OK) *bytes = gpu_fp64_workspace(&w64, &x->gpu, &x->is);
-        return status;
-    }
-    const enum bitcut_status status = choose(&w, x, gemm, f);
-    if (status == BITCUT_OK) *bytes = gpu_work_workspace(&w, &x->gpu);
-    return status;
+    return gpu_task_choose(&t, x, gemm, &f) == BITCUT_OK ? gpu_task_method(&t, index)
+                                                         : NULL;
 }
 
 enum bitcut_status bitcut_gemm_workspace(size_t *bytes, const struct bitcut_device *x,
                                          const struct bitcut_gemm *gemm, char *why)
 {
+    struct gpu_task t;
     struct fault f;
     enum bitcut_status status = check_there(bytes, &f);
-    if (status == BITCUT_OK) status = workspace_of(bytes, x, gemm, &f);
+    if (status == BITCUT_OK) status = gpu_task_choose(&t, x, gemm, &f);
+    if (status == BITCUT_OK) *bytes = gpu_task_workspace(&t, x);
     return fault_write(why, status, &f);
 }
 
 /* --- starting --------------------------------------------------------------------- */
-
-static enum bitcut_status start(struct bitcut_gemm *ran, const struct bitcut_device *x,
-                                const struct bitcut_gemm *gemm, void *workspace,
-                                size_t bytes, void *stream, struct fault *f)
-{
-    struct gpu_work w;
-    enum bitcut_status status = choose(&w, x, gemm, f);
-    if (status == BITCUT_OK)
-        status = gpu_work_start(&w, &x->gpu, &x->is, workspace, bytes, stream, f);
-    if (status == BITCUT_OK) settle(ran, &w);
-    return status;
-}
-
-static enum bitcut_status start_fp64(struct bitcut_gemm *ran,
-                                     const struct bitcut_device *x,
-                                     const struct bitcut_gemm *gemm, void *workspace,
-                                     size_t bytes, void *stream, struct fault *f)
-{
-    struct gpu_fp64 w;
-    enum bitcut_status status = choose_fp64(&w, x, gemm, f);
-    if (status == BITCUT_OK)
-        status = gpu_fp64_start(&w, &x->gpu, &x->is, workspace, bytes, stream, f);
-    if (status == BITCUT_OK) settle_fp64(ran, &w);
-    return status;
-}
 
 enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
                                      const struct bitcut_device *x,
                                      const struct bitcut_gemm *gemm, void *workspace,
                                      size_t bytes, void *stream, char *why)
 {
+    const struct gpu_room room = { .workspace = workspace,
+                                   .bytes = bytes,
+                                   .stream = stream };
+    struct gpu_task t;
     struct fault f;
     enum bitcut_status status = gemm_check_place(ran, &f);
-    if (status == BITCUT_OK)
-        status = (has_scheme(gemm) ? start_fp64 : start)(ran, x, gemm, workspace, bytes,
-                                                         stream, &f);
+    if (status == BITCUT_OK) status = gpu_task_choose(&t, x, gemm, &f);
+    if (status == BITCUT_OK) status = gpu_task_start(&t, x, &room, &f);
+    if (status == BITCUT_OK) gpu_task_settle(ran, &t);
     return fault_write(why, status, &f);
+}
+
+/* --- plans ------------------------------------------------------------------------ */
+
+struct bitcut_plan {
+    const struct bitcut_device *device;
+    struct gpu_task task;
+};
+
+enum bitcut_status bitcut_plan_make(struct bitcut_plan **plan,
+                                    const struct bitcut_device *x,
+                                    const struct bitcut_gemm *gemm, char *why)
+{
+    struct fault f;
+    struct bitcut_plan *p = NULL;
+    enum bitcut_status status = check_there(plan, &f);
+    if (status == BITCUT_OK && !(p = malloc(sizeof *p)))
+        status = fault_set(&f, BITCUT_NO_MEMORY, "not enough memory");
+    if (status == BITCUT_OK) status = gpu_task_choose(&p->task, x, gemm, &f);
+    if (status != BITCUT_OK) {
+        free(p);
+        return fault_write(why, status, &f);
+    }
+    p->device = x;
+    gpu_task_gemm(&p->task)->kernel = NULL; /* the caller's string */
+    *plan = p;
+    return BITCUT_OK;
+}
+
+void bitcut_plan_free(struct bitcut_plan *plan) { free(plan); }
+
+/* Put a matrix at another address, if it has one. */
+static void move(struct bitcut_matrix *x, const void *at)
+{
+    if (x->prepared) x->prepared = at;
+    else if (x->each) x->each = (const void *const *)at;
+    else x->at = at;
+}
+
+enum bitcut_status bitcut_plan_start(const struct bitcut_plan *plan, void *d,
+                                     const void *a, const void *b, const void *c,
+                                     void *workspace, size_t bytes, void *stream,
+                                     char *why)
+{
+    const struct gpu_room room = { workspace, bytes, stream, .reached = true };
+    struct fault f;
+    struct gpu_task t = plan->task;
+    struct bitcut_gemm *const g = gpu_task_gemm(&t);
+    move(&g->a, a);
+    move(&g->b, b);
+    move(&g->c, c);
+    move(&g->d, d);
+    return fault_write(why, gpu_task_start(&t, plan->device, &room, &f), &f);
 }
 
 /* --- parts ------------------------------------------------------------------------ */
@@ -209,7 +160,9 @@ static enum bitcut_status choose_parts(struct gpu_work *to, const struct bitcut_
                                        const struct bitcut_gemm *gemm,
                                        enum bitcut_operand which, struct fault *f)
 {
-    const enum bitcut_status status = choose(to, x, gemm, f);
+    enum bitcut_status status = check_there(x, f);
+    if (status == BITCUT_OK)
+        status = gpu_work_recall(to, x->chosen, &x->gpu, &x->is, gemm, f);
     if (status != BITCUT_OK) return status;
     struct bitcut_gemm *g = &to->gemm;
     struct bitcut_matrix *m = which == BITCUT_A ? &g->a : &g->b;

@@ -158,12 +158,12 @@ static enum bitcut_status run_kernel(bool *took, const struct bitcut_gemm *g,
     *took = gpu_work_recall(&w, to->chosen, to->gpu, to->device, g, &none) == BITCUT_OK &&
             !gpu_work_emulates(&w) && same_plan(&w.plan, plan);
     if (!*took) return BITCUT_OK;
-    void *const room = room_take(to, &bytes, gpu_work_workspace(&w, to->gpu));
-    if (!room)
+    void *const workspace = room_take(to, &bytes, gpu_work_workspace(&w, to->gpu));
+    if (!workspace)
         return fault_set(f, BITCUT_UNSUPPORTED, "not enough memory for a workspace");
-    const enum bitcut_status status =
-        gpu_work_start(&w, to->gpu, to->device, room, bytes, NULL, f);
-    room_give(to, room, bytes);
+    const struct gpu_room room = { .workspace = workspace, .bytes = bytes };
+    const enum bitcut_status status = gpu_work_start(&w, to->gpu, to->device, &room, f);
+    room_give(to, workspace, bytes);
     return status;
 }
 

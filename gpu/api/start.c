@@ -35,8 +35,10 @@ enum bitcut_status gpu_matrix_check(const char *name, const struct bitcut_matrix
                          gpu, device, f);
 }
 
-enum bitcut_status gpu_matrices_check(const struct bitcut_gemm *g, const struct gpu *gpu,
-                                      const struct gpu_device *device, struct fault *f)
+/* Check all matrices that the GEMM reads and writes. */
+static enum bitcut_status check_matrices(const struct bitcut_gemm *g,
+                                         const struct gpu *gpu,
+                                         const struct gpu_device *device, struct fault *f)
 {
     if (!g->count || !g->m || !g->n) return BITCUT_OK;
     enum bitcut_status status = gpu_matrix_check("A", &g->a, g->k, gpu, device, f);
@@ -47,26 +49,41 @@ enum bitcut_status gpu_matrices_check(const struct bitcut_gemm *g, const struct 
     return status == BITCUT_OK ? gpu_matrix_check("D", &g->d, 1, gpu, device, f) : status;
 }
 
-enum bitcut_status gpu_memory_check(const char *name, const void *at, size_t bytes,
-                                    const struct gpu *gpu,
-                                    const struct gpu_device *device, struct fault *f)
+static enum bitcut_status check_alignment(const char *name, const void *at, size_t bytes,
+                                          struct fault *f)
 {
     if (bytes && !at)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s must not be NULL", name);
     if ((uintptr_t)at % GPU_ALIGNMENT)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is not aligned to %d bytes", name,
                          GPU_ALIGNMENT);
-    return bytes ? check_reached(name, at, gpu, device, f) : BITCUT_OK;
+    return BITCUT_OK;
 }
 
-enum bitcut_status gpu_workspace_check(const void *workspace, size_t bytes, size_t needed,
-                                       const struct gpu *gpu,
-                                       const struct gpu_device *device, struct fault *f)
+enum bitcut_status gpu_memory_check(const char *name, const void *at, size_t bytes,
+                                    const struct gpu *gpu,
+                                    const struct gpu_device *device, struct fault *f)
 {
-    if (bytes < needed)
+    const enum bitcut_status status = check_alignment(name, at, bytes, f);
+    return status == BITCUT_OK && bytes ? check_reached(name, at, gpu, device, f)
+                                        : status;
+}
+
+enum bitcut_status gpu_room_check(const struct bitcut_gemm *gemm,
+                                  const struct gpu_room *room, size_t needed,
+                                  const struct gpu *gpu, const struct gpu_device *device,
+                                  struct fault *f)
+{
+    enum bitcut_status status =
+        room->reached ? BITCUT_OK : check_matrices(gemm, gpu, device, f);
+    if (status != BITCUT_OK) return status;
+    if (room->bytes < needed)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "the workspace has %zu bytes; required: %zu", bytes, needed);
-    return gpu_memory_check("workspace", workspace, needed, gpu, device, f);
+                         "the workspace has %zu bytes; required: %zu", room->bytes,
+                         needed);
+    return room->reached
+               ? check_alignment("workspace", room->workspace, needed, f)
+               : gpu_memory_check("workspace", room->workspace, needed, gpu, device, f);
 }
 
 /* --- starting --------------------------------------------------------------------- */
@@ -105,42 +122,40 @@ static size_t count_at_a_time(const struct gpu *gpu, const struct gpu_work *w,
 
 static enum bitcut_status start_now(const struct gpu *gpu,
                                     const struct gpu_device *device,
-                                    const struct gpu_work *w, void *workspace,
-                                    void *stream, struct fault *f)
+                                    const struct gpu_work *w, const struct gpu_room *room,
+                                    struct fault *f)
 {
     char why[GPU_FAULT_MAX];
     if (!w->gemm.count ||
-        gpu->module->start(w, workspace, device->number, stream, why) == 0)
+        gpu->module->start(w, room->workspace, device->number, room->stream, why) == 0)
         return BITCUT_OK;
     return fault_set(f, BITCUT_UNSUPPORTED, "%s: %s", w->kernel->name, why);
 }
 
 static enum bitcut_status start(const struct gpu *gpu, const struct gpu_device *device,
-                                const struct gpu_work *w, void *workspace, size_t bytes,
-                                void *stream, struct fault *f)
+                                const struct gpu_work *w, const struct gpu_room *room,
+                                struct fault *f)
 {
-    const size_t most = count_at_a_time(gpu, w, bytes);
-    if (w->gemm.count <= most) return start_now(gpu, device, w, workspace, stream, f);
+    const size_t most = count_at_a_time(gpu, w, room->bytes);
+    if (w->gemm.count <= most) return start_now(gpu, device, w, room, f);
     struct gpu_work now = *w;
     enum bitcut_status status = BITCUT_OK;
     for (size_t left = w->gemm.count; left && status == BITCUT_OK;
          left -= now.gemm.count) {
         now.gemm.count = left < most ? left : most;
-        status = start_now(gpu, device, &now, workspace, stream, f);
+        status = start_now(gpu, device, &now, room, f);
         gemm_advance(&now.gemm, now.gemm.count);
     }
     return status;
 }
 
 enum bitcut_status gpu_work_start(const struct gpu_work *w, const struct gpu *gpu,
-                                  const struct gpu_device *device, void *workspace,
-                                  size_t bytes, void *stream, struct fault *f)
+                                  const struct gpu_device *device,
+                                  const struct gpu_room *room, struct fault *f)
 {
     const size_t needed = gpu_work_workspace(w, gpu);
     enum bitcut_status status = gpu_work_check(w, f);
-    if (status == BITCUT_OK) status = gpu_matrices_check(&w->gemm, gpu, device, f);
     if (status == BITCUT_OK)
-        status = gpu_workspace_check(workspace, bytes, needed, gpu, device, f);
-    return status == BITCUT_OK ? start(gpu, device, w, workspace, bytes, stream, f)
-                               : status;
+        status = gpu_room_check(&w->gemm, room, needed, gpu, device, f);
+    return status == BITCUT_OK ? start(gpu, device, w, room, f) : status;
 }

@@ -15,11 +15,12 @@ from typing import Any
 from ._arrays import Array
 from ._calls import (Advice, Budget, Explanation, Finding, Fit, Gemm, Metrics, Parts, Predicted, Prediction,
                      Quantized, ResultPair, Retention, Tolerances, Verification, advise, bound, budget, convert,
-                     exact, explain, explain_pair, fit, gemm, judge, mma, mufu, predict, predict_gemm, quantize,
+                     exact, explain, explain_pair, fit, gemm, judge, mma, mufu, plan, predict, predict_gemm, quantize,
                      retention, split, tolerance, verify, workspace)
 from ._device import devices
 from ._library import (BadArgument, BadFile, BadType, Error, NoMemory, NotFound, Unsupported,
                        __version__, path as library)
+from ._plan import Plan
 from ._study import Study, study
 from ._tables import Table, table, tables
 from ._torch import Emulation, emulate
@@ -49,9 +50,9 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Emulation",
-           "Error", "Explanation", "Finding", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Parts", "Predicted", "Prediction", "Quantized",
+           "Error", "Explanation", "Finding", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Parts", "Plan", "Predicted", "Prediction", "Quantized",
            "ResultPair", "Retention", "Study", "Table", "Tolerances", "Unsupported", "Verification", "advise", "bound", "budget", "convert",
            "devices", "emulate", "exact", "explain", "explain_pair", "fit", "gemm", "judge", "library", "mma", "mufu",
-           "predict", "predict_gemm", "quantize", "retention",
+           "plan", "predict", "predict_gemm", "quantize", "retention",
            "split", "study", "table", "tables", "tolerance", "verify", "workspace",
            *sorted(_tables_of_library)]

@@ -20,6 +20,7 @@ from ._library import (DIMENSION_MAX, Advice as _Advice, AdviceOptions, BadArgum
                        ResultPair as _ResultPair, Tolerances as _Tolerances, ToleranceOptions,
                        ToleranceVerdict, Prediction as _Prediction, PredictOptions, byref, c_double, check, compute,
                        format_row, fresh, fresh_gemm, lib, read, text, values)
+from ._plan import Plan, how_ran, quick
 from ._results import Result, text_object, text_table
 from ._tables import _read, value_of
 
@@ -53,6 +54,7 @@ class Gemm(Result):
         return _judged(self._problem, index, threads)
 
 
+@quick(Gemm)
 def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None,
          c: Any = None, alpha: float = 1.0, beta: Optional[float] = None,
          split: Optional[str] = None,
@@ -190,20 +192,14 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
                 any_promotion=any_promotion, any_slices=any_slices, stream=stream,
                 device=device, offsets=offsets, offsets_k=offsets_k, sparse_a=sparse_a,
                 positions_a=positions_a)
-    g, said = p.struct, {}
     if p.place:
-        ran = _device.start(p, workspace)
-        said = {"device": p.place.device, "kernel": ran.kernel.decode() if ran.kernel else None}
-        if not ran.kernel:
-            names = _device.methods(g, p.place)
-            said["method"] = names[0] if len(set(names)) == 1 else names
-    else:
-        _needs({"recipe": recipe, "unit": unit}, ("recipe", "unit"))
-        ran = fresh_gemm()
-        compute(lib.bitcut_gemm, byref(ran), byref(g), _threads(threads), keep=(p, ran),
-                products=p.products())
-    return Gemm(**described(ran), **said, m=g.m, n=g.n, k=g.k, count=g.count, d=p.result,
-                _problem=p, _line=line_of(ran))
+        return Gemm(**how_ran(_device.start(p, workspace), p), d=p.result, _problem=p)
+    _needs({"recipe": recipe, "unit": unit}, ("recipe", "unit"))
+    ran, g = fresh_gemm(), p.struct
+    compute(lib.bitcut_gemm, byref(ran), byref(g), _threads(threads), keep=(p, ran),
+            products=p.products())
+    return Gemm(**described(ran), m=g.m, n=g.n, k=g.k, count=g.count, d=p.result, _problem=p,
+                _line=line_of(ran))
 
 
 def _gemm64(a, b, given: dict) -> Gemm:
@@ -217,16 +213,13 @@ def _gemm64(a, b, given: dict) -> Gemm:
            and not (isinstance(x, (bool, int, float, str)) and x == defaults[name])}
     p = problem64(a, b, own, d=given["out"], writes=True)
     if p.place:
-        ran = _device.start(p, given["workspace"])
-        there = {"device": p.place.device, "kernel": ran.kernel.decode()}
-        ran.kernel = None  # the line has the unit
-    else:
-        ran, there = fresh_gemm(), {}
-        compute(lib.bitcut_gemm, byref(ran), byref(p.struct), _threads(given["threads"]),
-                keep=(p, ran), products=p.products())
+        return Gemm(**how_ran(_device.start(p, given["workspace"]), p), d=p.result, _problem=p)
+    ran = fresh_gemm()
+    compute(lib.bitcut_gemm, byref(ran), byref(p.struct), _threads(given["threads"]),
+            keep=(p, ran), products=p.products())
     g, said = p.struct, described64(ran)
-    return Gemm(**{name: said[name] for name in said if name != "line"}, **there, m=g.m, n=g.n,
-                k=g.k, count=g.count, d=p.result, _problem=p, _line=said["line"])
+    return Gemm(**{name: said[name] for name in said if name != "line"}, m=g.m, n=g.n, k=g.k,
+                count=g.count, d=p.result, _problem=p, _line=said["line"])
 
 
 def workspace(a: Any, b: Any, **given) -> int:
@@ -247,6 +240,38 @@ def workspace(a: Any, b: Any, **given) -> int:
     if p.place is None:
         raise BadArgument("A and B are in the memory of the host, where gemm() needs none")
     return _device.workspace_bytes(p.struct, p.place)
+
+
+def plan(a: Any, b: Any, **given) -> Plan:
+    """Plan a GEMM on a GPU: choose and check everything once, for calls that cost little.
+
+    The arrays are examples: their types, shapes, strides and device are those of every call, and their
+    elements are not read.  ``plan(a, b)`` is gemm() of the same arguments, to the same bits, and returns
+    D.  gemm() and emulate() keep plans of their own, the last 256, for CuPy's and PyTorch's arrays on the
+    current stream; a plan of one's own also saves the comparison of all other arguments.
+
+    Args:    a: A, (m, k) or (count, m, k), in the memory of a GPU
+             b: B, (k, n) or (count, k, n)
+             given: all other arguments of gemm(), such as c, out and order, except stream and workspace
+    Returns: Plan, to be called with arrays
+    Raises:  BadArgument: A and B are in the memory of the host, or what gemm() refuses
+             BadType: an argument is no array, or unknown
+             Unsupported: the device cannot compute this GEMM
+    """
+    if given.get("device") is not None or given.get("threads"):
+        raise BadArgument("plan: the arrays say on which GPU; device and threads are not arguments")
+    c, out = given.pop("c", None), given.pop("out", None)
+
+    def make(a, b, c, out, stream=None):
+        if given.get("scheme") is not None:
+            return problem64(a, b, {**given, **({"c": c} if c is not None else {}), **(
+                {"stream": stream} if stream is not None else {})}, d=out, writes=True)
+        return _problem(a, b, {**given, "c": c}, d=out, needs=(), how=(*HOW, *OF_DEVICES),
+                        writes=True, stream=stream)
+    p = make(a, b, c, out)
+    if p.place is None:
+        raise BadArgument("A and B are in the memory of the host; a plan is for arrays on a GPU")
+    return Plan(make, p)
 
 
 Gemm.line = property(lambda self: self._line, doc="recipe@unit, and what is varied")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import pathlib
 import sys
@@ -18,6 +19,8 @@ from ._library import (BadArgument, BadType, Unsupported, byref, c_size_t, c_voi
                        lib, path as library, read, text)
 from ._tables import Table
 
+NEEDS_WORKSPACE = ("workspace=: missing: a graph is captured, which works in it whenever it runs; "
+                   "bitcut.workspace() says how many bytes")
 WORKSPACE_MAX = 2**28  # bytes, where a batch does with less
 ALIGNMENT = 256  # of a workspace, in bytes
 
@@ -34,11 +37,42 @@ class _Foreign:
         return 0, self.stream
 
 
+# Types of arrays whose library tells quickly what they are, and the function that asks it: what
+# gemm() must know of an array except its address, and the address.
+FAST = {}
+
+
 class _CuPy:
     """Arrays of CuPy."""
 
     def __init__(self, cupy, number):
         self.cupy, self.number = cupy, number
+
+    def is_own(self, x) -> bool:
+        return type(x) is getattr(self.cupy, "ndarray", None)
+
+    @staticmethod
+    def look(x):
+        return (x.dtype, x.shape, x.strides, x.data.device_id), x.data.ptr
+
+    @staticmethod
+    def address(x) -> int:
+        return x.data.ptr
+
+    def maker(self, shape, format: Optional[str]):
+        return functools.partial(self.empty, shape, format)
+
+    def check_lends(self, stream: int):
+        if not self.lends(stream):
+            raise BadArgument(NEEDS_WORKSPACE)
+
+    def take(self, size: int, stream: int, make):
+        """Memory for work on the current stream, and its address."""
+        room = make()
+        return room, room.data.ptr
+
+    def let_go(self, room):
+        """Its memory may serve other work, after this on its stream."""
 
     def stream(self) -> int:
         with self.cupy.cuda.Device(self.number):
@@ -67,6 +101,17 @@ class _CuPy:
         return self.cupy.asnumpy(x)
 
 
+RAW = ("_cuda_getDevice", "_cuda_cudaCachingAllocator_raw_alloc",
+       "_cuda_cudaCachingAllocator_raw_delete")
+
+
+def _look_torch(own, x):
+    if type(x) not in own:
+        raise TypeError
+    return ((x.dtype, x.shape, x.stride(), x.get_device(), x.requires_grad, x.is_neg()),
+            x.data_ptr())
+
+
 class _Torch:
     """Tensors of PyTorch."""
 
@@ -76,8 +121,43 @@ class _Torch:
 
     def __init__(self, torch, number):
         self.torch, self.number = torch, number
+        self.quick = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        self.raw = all(hasattr(torch._C, name) for name in RAW)
+        self.own = torch.Tensor, torch.nn.Parameter  # and none of their other kinds
+        self.look = functools.partial(_look_torch, frozenset(self.own))
+
+    def is_own(self, x) -> bool:
+        return type(x) in self.own
+
+    @staticmethod
+    def address(x) -> int:
+        return x.data_ptr()
+
+    def maker(self, shape, format: Optional[str]):
+        return functools.partial(self.torch.empty, shape, dtype=self.kind(format),
+                                 device=self.torch.device("cuda", self.number))
+
+    def check_lends(self, stream: int):
+        pass  # a graph has a pool of its own
+
+    def take(self, size: int, stream: int, make):
+        """Memory for work on the current stream, and its address.  A tensor of it takes longer than
+        the allocator, which PyTorch has no quick public call for."""
+        c = self.torch._C
+        if self.raw and c._cuda_getDevice() == self.number:
+            at = c._cuda_cudaCachingAllocator_raw_alloc(size, stream)
+            return at, at
+        room = make()
+        return room, room.data_ptr()
+
+    def let_go(self, room):
+        """Its memory may serve other work, after this on its stream."""
+        if type(room) is int:
+            self.torch._C._cuda_cudaCachingAllocator_raw_delete(room)
 
     def stream(self) -> int:
+        if self.quick:
+            return self.quick(self.number)
         return self.torch.cuda.current_stream(self.number).cuda_stream
 
     def on(self, stream: int):
@@ -85,11 +165,14 @@ class _Torch:
         return torch.cuda.stream(torch.cuda.ExternalStream(
             stream, device=torch.device("cuda", self.number)))
 
-    def empty(self, shape, format: Optional[str]):
+    def kind(self, format: Optional[str]):
         kind = getattr(self.torch, self.TYPES.get(format, ""), None)
         if kind is None:
             raise BadArgument(f"PyTorch has no type for {format}; out= says where D goes")
-        return self.torch.empty(shape, dtype=kind, device=f"cuda:{self.number}")
+        return kind
+
+    def empty(self, shape, format: Optional[str]):
+        return self.maker(shape, format)()
 
     def lends(self, stream: int) -> bool:
         return True  # a graph has a pool of its own
@@ -261,37 +344,50 @@ def workspace_bytes(g, place: Place) -> int:
     return needed.value
 
 
+def room_bytes(g, place: Place, needed: int) -> int:
+    """Bytes of the workspace that is allocated if one GEMM of the batch needs so many."""
+    # emulated ones, and those of a scheme, come one after the other
+    together = needed and not g.scheme and methods(g, place)[:1] == ["kernel"]
+    return needed * max(1, min(g.count, WORKSPACE_MAX // needed)) if together else needed
+
+
 def _workspace(g, place: Place, given: Any):
     """A view of the workspace; None: none is needed."""
     needed = workspace_bytes(g, place)
     if not needed:
         return None
     if given is None:
-        if place.owner and not place.owner.lends(place.stream):
-            raise BadArgument("workspace=: missing: a graph is captured, which works in it "
-                              "whenever it runs; bitcut.workspace() says how many bytes")
-        # emulated ones, and those of a scheme, come one after the other
-        together = not g.scheme and methods(g, place)[:1] == ["kernel"]
-        count = max(1, min(g.count, WORKSPACE_MAX // needed)) if together else 1
-        given = place.empty((needed * count,), None, "workspace")
+        if place.owner:
+            place.owner.check_lends(place.stream)
+        given = place.empty((room_bytes(g, place, needed),), None, "workspace")
     view = look(given, "workspace", on_device=True)
     if view.device != place.memory or view.readonly or not view.is_dense():
         raise BadArgument(f"workspace: not {place.device}'s, without gaps, to be written to")
     return view
 
 
-def start(problem, workspace: Any):
-    """Start the GEMM of a problem on the stream of its place, and return the GEMM as it runs."""
-    g, place, ran = problem.struct, problem.place, fresh_gemm()
-    view = _workspace(g, place, workspace)
-    arguments = (byref(ran), device(place.device), byref(g), view.address if view else None,
-                 view.count * view.item if view else 0, place.stream or None)
-    if place.memory:
-        read(lib.bitcut_gemm_start, *arguments)
-    else:
-        compute(lib.bitcut_gemm_start, *arguments, keep=(problem, ran, view),
-                products=problem.products())
+def start_with(problem, workspace: Any, call):
+    """Make a call that starts the GEMM of a problem: with its workspace, which must stay until it
+    has started, the address and the bytes of it, and the stream."""
+    place = problem.place
+    view = _workspace(problem.struct, place, workspace)
+    call(view, view.address if view else None, view.count * view.item if view else 0,
+         place.stream or None)
     if place.elsewhere and place.owner:
         for used in [*problem.views(), *([view] if view else [])]:
             place.owner.used(used.source, place.stream)
+
+
+def start(problem, workspace: Any):
+    """Start the GEMM of a problem on the stream of its place, and return the GEMM as it runs."""
+    g, place, ran = problem.struct, problem.place, fresh_gemm()
+
+    def call(view, *room):
+        arguments = byref(ran), device(place.device), byref(g), *room
+        if place.memory:
+            read(lib.bitcut_gemm_start, *arguments)
+        else:
+            compute(lib.bitcut_gemm_start, *arguments, keep=(problem, ran, view),
+                    products=problem.products())
+    start_with(problem, workspace, call)
     return ran

@@ -54,6 +54,7 @@ class Problem64:
         operands = [operand(x, name, format, copy)
                     for x, name, format in ((a, "A", format_a), (b, "B", format_b),
                                             (c, "C", format_c)) if x is not None]
+        self.a, self.b, self.c = *operands, *[None] * (3 - len(operands))
         self.place = self._place(operands, device, stream)
         if not self.place and (kernel is not None or stream is not None):
             raise BadArgument(f"{'stream' if kernel is None else 'kernel'}: of arrays on a GPU alone")

@@ -233,7 +233,8 @@ PROTOTYPES = {
     "predict_gemm": (I, [G, POINTER(PredictOptions), I, P]),
     "device_open": (I, [POINTER(P), T, P]), "device_name": (T, [P]),
     "gemm_method": (T, [P, G, S]), "gemm_workspace": (I, [POINTER(S), P, G, P]),
-    "gemm_start": (I, [G, P, G, P, S, P, P]),
+    "gemm_start": (I, [G, P, G, P, S, P, P]), "plan_make": (I, [POINTER(P), P, G, P]),
+    "plan_start": (I, [P, P, P, P, P, P, S, P, P]), "plan_free": (None, [P]),
 }
 
 

@@ -103,6 +103,13 @@ class Result:
     def __init__(self, **values):
         self.__dict__.update(values)
 
+    @classmethod
+    def of(cls, values: dict):
+        """One of these values, which it takes."""
+        result = cls.__new__(cls)
+        result.__dict__ = values
+        return result
+
     def to_dict(self) -> dict:
         return {key: value for key, value in self.__dict__.items()
                 if not key.startswith("_") and (value is None or isinstance(

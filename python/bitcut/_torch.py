@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
+import sys
 import threading
 import types
 from typing import Any, NamedTuple, Optional
 
-from . import _device
+from . import _device, _plan
 from ._arrays import View, _device_of
 from ._calls import HOW, _threads
 from ._gemm import Operand, Problem, line_of, way
@@ -96,16 +97,33 @@ def _modes():
     """The classes of modes, once there is torch."""
     torch, TorchDispatchMode, TorchFunctionMode = _torch()
 
+    hides = hasattr(TorchDispatchMode, "_should_skip_dynamo")
+
+    def operation(mode, func, args, kwargs):
+        if getattr(_passing, "on", False):
+            return func(*args, **kwargs)
+        return mode.block._operation(torch, mode, func, args, kwargs)
+
     class Dispatch(TorchDispatchMode):
+        """PyTorch 2.11 hides this function from its compiler, and therefore loads the compiler, which
+        takes seconds, at the first operation.  Here it is hidden if the compiler is loaded."""
+
+        hidden = None
+
         def __init__(self, block):
             super().__init__()
             self.block = block
 
+        @classmethod
+        def _should_skip_dynamo(cls):
+            return False
+
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            kwargs = kwargs or {}
-            if getattr(_passing, "on", False):
-                return func(*args, **kwargs)
-            return self.block._operation(torch, self, func, args, kwargs)
+            if not hides or "torch._dynamo" not in sys.modules:
+                return operation(self, func, args, kwargs or {})
+            if Dispatch.hidden is None:
+                Dispatch.hidden = torch._disable_dynamo(operation, recursive=True)
+            return Dispatch.hidden(self, func, args, kwargs or {})
 
     class Function(TorchFunctionMode):
         """Changes nothing; but with one, modules do not take their fused paths."""
@@ -154,6 +172,7 @@ class Emulation(Result):
         super().__init__(line=line_of(way(**how)), taken={}, left={}, _how=how,
                          _strict=bool(strict), _threads=_threads(threads), _entered=[],
                          _lock=threading.Lock())
+        self._options = tuple(sorted((name, str(x)) for name, x in how.items()))
         torch = _torch()[0]
         one = torch.zeros(1, 1, dtype=torch.float32, device="cpu")
         self._multiply(torch, one, one, None, 1, 0)  # for what is wrong with recipe or unit
@@ -232,13 +251,20 @@ class Emulation(Result):
         shape = (*a.shape[:-1], b.shape[-1])
         if c is not None:
             d = c.expand(shape).clone(memory_format=torch.contiguous_format)
-            c = _view(d, "C")
+            more = d, d
         else:
-            d, c, beta = a.new_empty(shape), None, None
+            d, beta, more = None, None, (None, None)
+        options = self._options, alpha, beta
+        found = _plan.recall(options, a, b, *more)
+        if found:
+            return found[1]
+        c = None if d is None else _view(d, "C")
+        d = a.new_empty(shape) if d is None else d
         p = Problem(_view(a, "A"), _view(b, "B"), c, _view(d, "D"), alpha=alpha, beta=beta,
                     writes=True, **self._how)
         if p.place:
             _device.start(p, None)
+            _plan.remember(options, p, {}, a, b, *more)
             return d
         ran = fresh_gemm()
         compute(lib.bitcut_gemm, byref(ran), byref(p.struct), self._threads, keep=(p, ran),

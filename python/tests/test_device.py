@@ -63,7 +63,10 @@ def stand_in(name):
 
     def empty(shape, kind, **more):
         did.append(("empty", tuple(shape), kind, library.current))
-        return Tensor(numpy.empty(shape, kind))
+        bytes_of = int(numpy.prod(shape)) * numpy.dtype(kind).itemsize
+        room = numpy.empty(bytes_of + 256, "u1")  # aligned, as memory of a device is
+        room = room[-room.ctypes.data % 256:][:bytes_of]
+        return Tensor(room.view(kind).reshape(shape))
 
     @contextlib.contextmanager
     def on(stream, number=0):
@@ -87,12 +90,25 @@ def stand_in(name):
 
     library.array = Tensor
     library.empty = empty
+    Tensor.dtype = property(lambda self: self.x.dtype)
+    Tensor.shape = property(lambda self: self.x.shape)
     if name == "cupy":
         library.cuda = types.SimpleNamespace(
             Device=lambda number: contextlib.nullcontext(), ExternalStream=Stream, Stream=Stream,
             get_current_stream=lambda: Stream(library.current))
         library.asnumpy = Tensor.get
+        library.ndarray = Tensor
+        Tensor.strides = property(lambda self: self.x.strides)
+        Tensor.data = property(lambda self: types.SimpleNamespace(
+            ptr=self.x.ctypes.data, device_id=self.number))
     else:
+        library._C = types.SimpleNamespace()
+        library.nn = types.SimpleNamespace(Parameter=type("Parameter", (Tensor,), {}))
+        Tensor.stride = lambda self: tuple(s // self.x.itemsize for s in self.x.strides)
+        Tensor.get_device = lambda self: self.number
+        Tensor.data_ptr = lambda self: self.x.ctypes.data
+        Tensor.requires_grad = False
+        Tensor.is_neg = lambda self: False
         library.float32, library.uint8 = "f4", "u1"
         library.empty = lambda shape, dtype, device: empty(shape, dtype)
         library.device = lambda kind, number: f"{kind}:{number}"
@@ -121,7 +137,9 @@ def library_in_place(name):
 
 @needs_numpy
 @unittest.skipUnless((MODULE / "bitcut-cuda.so").exists(), "needs the model of a module: the package check, and make check")
-class Devices(Folder):
+class Model(Folder):
+    """Tests on the model of a module."""
+
     def setUp(self):
         super().setUp()
         self.before = os.environ.get("BITCUT_MODULES")
@@ -159,6 +177,8 @@ class Devices(Folder):
         self.assertIs(g.d, d)
         return g
 
+
+class Devices(Model):
     def test_recipes(self):
         for recipe in ("ootomo", "tf32x3", "markidis", "plain"):
             g = self.run_there(self.a, self.b, recipe=recipe)

@@ -2,12 +2,15 @@
 """On a GPU: arrays of CuPy and PyTorch where they are, their streams and graphs; D is the
 emulator's, to the bit."""
 
+import os
 import threading
 import unittest
+from unittest import mock
 
 from helper import numpy, uniform, wide
 
 import bitcut
+from bitcut import _plan
 
 try:
     import cupy
@@ -22,7 +25,15 @@ GPU = bitcut.devices().names()[:1] == ["cuda:0"]
 RECIPES = [row["name"] for row in bitcut.recipes() if row["name"] in (
     "plain", "markidis", "ootomo", "legemm", "feng", "bf16x3", "bf16x9", "tf32x3", "fp32")]
 METHODS = "native", "tensor", "cut", "simt", "steps"
+RECIPES_OF_CHAINS = "ootomo", "legemm", "bf16x3", "ootomo", "bf16x9"  # not as many as there are sizes
+LONG = bool(os.environ.get("BITCUT_LONG"))
 SHAPES = (1, 1, 1), (17, 33, 65), (128, 256, 64), (300, 200, 1000)
+
+
+def resident():
+    """KiB of the process in memory."""
+    with open("/proc/self/status", encoding="ascii") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
 
 
 class Gpu:
@@ -199,6 +210,80 @@ class Gpu:
         stream.synchronize()
         self.same(g, a, b)
 
+    def chain(self, x, factors, c, steps):
+        """A chain of products, each of the last one, by gemm() and by plans: new arrays, C in place and
+        D given."""
+        plans = {}
+        for i in range(steps):
+            b, adds = factors[i % len(factors)], c[i % len(c)]
+            given = {"recipe": RECIPES_OF_CHAINS[i % len(RECIPES_OF_CHAINS)], "alpha": 0.5}
+            kind = i // len(factors) % 3
+            if kind == 0:
+                x = bitcut.gemm(x, b, c=adds, **given).d
+            elif kind == 1:
+                d = adds * 1
+                x = bitcut.gemm(x, b, c=d, out=d, **given).d
+            else:
+                key, d = (i % len(factors), given["recipe"]), adds * 0
+                if key not in plans:
+                    plans[key] = bitcut.plan(x, b, c=adds, **given)
+                x = plans[key](x, b, adds, d)
+        return x
+
+    def test_chains(self):
+        """Long chains on four streams at a time, to the bits of the same chains that examine every
+        array, one after the other."""
+        each = (54288 if LONG else 5424) // 4
+        sizes, m, failures, ends = (64, 160, 96, 33), 80, [], {}
+
+        def work(seed, end):
+            try:
+                factors = [self.there(uniform(n, k, seed=seed + i) / 8) for i, (n, k) in enumerate(
+                    zip(sizes, (*sizes[1:], sizes[0])))]
+                c = [self.there(uniform(m, k, seed=seed + 9 + i)) for i, k in enumerate(
+                    (*sizes[1:], sizes[0]))]
+                with self.on_stream():
+                    end[seed] = self.host(self.chain(self.there(uniform(m, sizes[0], seed=seed)), factors,
+                                                     c, each))
+            except Exception as error:  # to where the test is
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(100 * s, ends)) for s in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(failures, [])
+        self.assertGreater(len(_plan._plans), 4 * len(sizes))
+        want = {}
+        with mock.patch.object(_plan, "recall", lambda *arrays: None):
+            with mock.patch.object(bitcut.Plan, "__call__", lambda plan, a, b, c, d: plan._examine(
+                    a, b, c, d, None, None)):
+                for seed in ends:
+                    work(seed, want)
+        self.assertEqual(failures, [])
+        differ = sum(int((ends[s].view("u4") != want[s].view("u4")).sum()) for s in ends)
+        print(f"# {type(self).__name__}: {4 * each} chained GEMMs on 4 streams, {differ} outputs differ")
+        self.assertEqual(differ, 0)
+
+    def test_growth(self):
+        """Many calls take no memory, neither of the device nor of the process."""
+        a, b = self.there(uniform(64, 64)), self.there(uniform(64, 64, seed=2))
+        d, plan = self.there(uniform(64, 64)), bitcut.plan(a, b, recipe="ootomo")
+
+        def calls(count):
+            for _ in range(count):
+                bitcut.gemm(a, b, recipe="ootomo", out=d)
+                plan(a, b)
+            self.wait()
+            return self.taken(), resident()
+        calls(1000)
+        (device, process), (device_after, process_after) = calls(1000), calls(10000)
+        print(f"# {type(self).__name__}: 20000 calls: {device_after - device} bytes of the device, "
+              f"{process_after - process} KiB of the process")
+        self.assertEqual(device_after, device)
+        self.assertLess(process_after - process, 512)
+
     def doubled(self, x):
         return x * 2
 
@@ -218,6 +303,12 @@ class CuPy(Gpu, unittest.TestCase):
 
     def wait(self):
         cupy.cuda.runtime.deviceSynchronize()
+
+    def host(self, x):
+        return cupy.asnumpy(x)
+
+    def taken(self):
+        return cupy.get_default_memory_pool().total_bytes()
 
     def test_graph(self):
         a, b = uniform(300, 200), uniform(200, 100, seed=2)
@@ -256,16 +347,24 @@ class PyTorch(Gpu, unittest.TestCase):
     def wait(self):
         torch.cuda.synchronize()
 
+    def host(self, x):
+        return x.cpu().numpy()
+
+    def taken(self):
+        return torch.cuda.memory_reserved() + torch.cuda.memory_allocated()
+
     def test_graph(self):
         """A captured graph has D and the workspace in its own pool."""
         b = uniform(200, 100, seed=2)
         x, y = torch.zeros(300, 200, device="cuda"), self.there(b)
         bitcut.gemm(x, y, recipe="ootomo")
+        plan = bitcut.plan(x, y, recipe="ootomo")
         self.wait()
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            g = bitcut.gemm(x * 2, y, recipe="ootomo")
+            g = bitcut.gemm(x * 2, y, recipe="ootomo")  # by the plan of the call before
             h = bitcut.gemm(g.d, g.d.T, recipe="legemm")
+            planned = plan(x, y)
         waste = torch.empty(1 << 26, device="cuda").fill_(float("nan"))
         for seed in range(3):
             a = uniform(300, 200, seed=seed)
@@ -273,6 +372,8 @@ class PyTorch(Gpu, unittest.TestCase):
             graph.replay()
             self.wait()
             self.same(g, a * 2, b)
+            self.assertTrue(bitcut.verify(planned, a, b, recipe="ootomo", unit=plan.unit, copy=True,
+                                          promote=plan.promote, order={"slices": plan.split_k}))
             d = g.d.cpu().numpy()
             self.same(h, d, d.T)
         del waste
@@ -318,8 +419,8 @@ class PyTorch(Gpu, unittest.TestCase):
     def test_types(self):
         a = torch.from_numpy(uniform(64, 64)).cuda()
         for x, words in ((a.requires_grad_(), "A: .*requires? grad"),
-                         (a.detach().bfloat16(), "A is of bf16"),
-                         (a.detach().double(), "f64")):
+                         (a.detach().bfloat16(), "bf16|several formats"),
+                         (a.detach().double(), "f64|several formats")):
             with self.assertRaisesRegex(bitcut.Error, words):
                 bitcut.gemm(x, x, recipe="ootomo")
 

@@ -60,6 +60,35 @@ class Torch(unittest.TestCase):
 
 
 @needs_torch
+class Compiler(unittest.TestCase):
+    BLOCK = ("import sys, torch, bitcut\n"
+             "x = torch.ones(4, 4)\n"
+             "def f(x): return torch.relu(x @ x) + 1\n"
+             "{before}\n"
+             "with bitcut.emulate('ootomo', 'a100') as e:\n"
+             "    {call}\n"
+             "print('torch._dynamo' in sys.modules, e.taken)")
+
+    def run_block(self, call, before=""):
+        done = python(self.BLOCK.format(call=call, before=before))
+        self.assertEqual(done.stderr, "")
+        return done.stdout
+
+    def test_not_loaded(self):
+        """A block does not load PyTorch's compiler, which takes seconds."""
+        loaded = python("import sys, torch; print('torch._dynamo' in sys.modules)").stdout.strip()
+        self.assertEqual(self.run_block("f(x)"), f"{loaded} {{'mm': 1}}\n")
+
+    @unittest.skipIf(OLD, "needs PyTorch 2, which has a compiler")
+    def test_compiled(self):
+        """A compiled function in a block is computed as it is written."""
+        call = "torch.compile(f, backend='eager')(x)"
+        for before in "", "import torch._dynamo", "f = torch.compile(f, backend='eager'); f(x)":
+            with self.subTest(before):
+                self.assertEqual(self.run_block(call, before), "True {'mm': 1}\n")
+
+
+@needs_torch
 class Forward(Torch):
     def setUp(self):
         self.a, self.b = random(M, K), random(K, N, seed=2)

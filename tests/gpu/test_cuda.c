@@ -312,7 +312,39 @@ static void check_ran(const struct bitcut_gemm *ran, const struct bitcut_gemm *c
     ck_assert_ptr_eq(same.unit, ran->unit);
 }
 
-static void check_trial(struct trial *t, bool prepare_a, bool prepare_b, size_t at_a_time)
+/* The address of a matrix, which is at another one in the plan. */
+static void *moved(struct bitcut_matrix *x)
+{
+    static uint32_t elsewhere[64] __attribute__((aligned(256)));
+    const void *const at = x->prepared ? x->prepared
+                           : x->each   ? (const void *)x->each
+                                       : x->at;
+    if (x->prepared) x->prepared = elsewhere;
+    else if (x->each) x->each = (const void *const *)elsewhere;
+    else x->to = at ? elsewhere : NULL;
+    return (void *)(uintptr_t)at;
+}
+
+/* Start by a plan that was made of other addresses. */
+static void start_planned(const struct bitcut_gemm *gemm, void *workspace, size_t bytes)
+{
+    char why[BITCUT_TEXT_MAX] = "";
+    struct bitcut_plan *plan = NULL;
+    struct bitcut_gemm g = *gemm;
+    char kernel[64] = "";
+    void *const d = moved(&g.d), *const a = moved(&g.a), *const b = moved(&g.b),
+                *const c = moved(&g.c);
+    if (g.kernel) g.kernel = strcpy(kernel, g.kernel);
+    if (bitcut_plan_make(&plan, device, &g, why)) ck_abort_msg("%s", why);
+    memset(kernel, 'x', sizeof kernel); /* the plan has no string of the caller */
+    memset(&g, FILL, sizeof g);
+    if (bitcut_plan_start(plan, d, a, b, c, workspace, bytes, NULL, why))
+        ck_abort_msg("%s", why);
+    bitcut_plan_free(plan);
+}
+
+static void check_trial(struct trial *t, bool prepare_a, bool prepare_b, size_t at_a_time,
+                        bool planned)
 {
     char why[BITCUT_TEXT_MAX] = "";
     struct block a = block_make(0), b = block_make(0);
@@ -329,9 +361,10 @@ static void check_trial(struct trial *t, bool prepare_a, bool prepare_b, size_t 
     ck_assert(parts || !bytes);
     bytes *= at_a_time;
     const struct block workspace = block_make(bytes);
-    if (bitcut_gemm_start(&ran, device, &t->g, workspace.at, bytes, NULL, why))
+    if (planned) start_planned(&t->g, workspace.at, bytes);
+    else if (bitcut_gemm_start(&ran, device, &t->g, workspace.at, bytes, NULL, why))
         ck_abort_msg("%s", why);
-    check_ran(&ran, &chosen);
+    else check_ran(&ran, &chosen);
     block_end(&workspace);
     block_end(&b);
     block_end(&a);
@@ -348,7 +381,7 @@ START_TEST(agrees_with_emulator)
     for (int i = 0; i < test_cases(400, 6000); i++) {
         struct trial t = trial_make(&state);
         check_trial(&t, below(&state, 3) == 0, below(&state, 3) == 0,
-                    1 + below(&state, 3));
+                    1 + below(&state, 3), below(&state, 2));
         trial_end(&t);
     }
     bitcut_device_close(device);

@@ -302,5 +302,82 @@ START_TEST(device_fails)
 }
 END_TEST
 
+/* What bitcut_plan_make() and bitcut_plan_start() refuse. */
+START_TEST(plans_refused)
+{
+    uint32_t one = F32_ONE, d = 0;
+    char why[BITCUT_TEXT_MAX];
+    struct bitcut_gemm g = ones(1, &one, &d);
+    struct bitcut_plan *plan = NULL;
+    const struct block workspace = block_make(512);
+    size_t bytes;
+    setenv("DEVICE_FAULT", "", 1);
+    device_open();
+    ck_assert_int_eq(bitcut_plan_make(NULL, device, &g, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(why, "device, name and result must not be NULL");
+    ck_assert_int_eq(bitcut_plan_make(&plan, NULL, &g, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_plan_make(&plan, device, NULL, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(why, "the GEMM must not be NULL");
+    g.promote = 2;
+    ck_assert_int_eq(bitcut_plan_make(&plan, device, &g, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_ptr_null(plan);
+    g.promote = BITCUT_UNSET;
+    ck_assert_int_eq(bitcut_plan_make(&plan, device, &g, NULL), BITCUT_OK);
+    ck_assert_int_eq(bitcut_gemm_workspace(&bytes, device, &g, NULL), BITCUT_OK);
+    const struct {
+        void *d;
+        const void *a;
+        char *workspace;
+        size_t bytes;
+        const char *why;
+    } refused[] = {
+        { &d, &one, (char *)workspace.at, bytes - 1, "the workspace has" },
+        { &d, &one, NULL, bytes, "workspace must not be NULL" },
+        { &d, &one, (char *)workspace.at + 4, bytes, "workspace is not aligned to 256" },
+        { &d, NULL, (char *)workspace.at, bytes, "A" },
+        { NULL, &one, (char *)workspace.at, bytes, "D" },
+        { &d, (char *)&one + 1, (char *)workspace.at, bytes, "A" },
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        ck_assert_int_eq(bitcut_plan_start(plan, refused[i].d, refused[i].a, &one, NULL,
+                                           refused[i].workspace, refused[i].bytes, NULL,
+                                           why),
+                         BITCUT_BAD_ARGUMENT);
+        ck_assert_msg(!strncmp(why, refused[i].why, strlen(refused[i].why)), "%s", why);
+    }
+    bitcut_plan_free(plan);
+    bitcut_plan_free(NULL);
+    block_end(&workspace);
+    bitcut_device_close(device);
+}
+END_TEST
+
+/* A plan does not ask the device about addresses; bitcut_gemm_start() does. */
+START_TEST(plans_trust)
+{
+    uint32_t one = F32_ONE, d = 0;
+    char why[BITCUT_TEXT_MAX];
+    struct bitcut_gemm g = ones(1, &one, &d);
+    struct bitcut_plan *plan = NULL;
+    const struct block workspace = block_make(4096);
+    size_t bytes;
+    setenv("DEVICE_FAULT", "far memory", 1);
+    device_open();
+    ck_assert_int_eq(bitcut_gemm_workspace(&bytes, device, &g, NULL), BITCUT_OK);
+    ck_assert_int_eq(bitcut_gemm_start(NULL, device, &g, workspace.at, bytes, NULL, why),
+                     BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(why, "A is far away");
+    ck_assert_int_eq(bitcut_plan_make(&plan, device, &g, NULL), BITCUT_OK);
+    ck_assert_int_eq(
+        bitcut_plan_start(plan, &d, &one, &one, NULL, workspace.at, bytes, NULL, why),
+        BITCUT_OK);
+    ck_assert_uint_eq(d, F32_ONE);
+    bitcut_plan_free(plan);
+    block_end(&workspace);
+    bitcut_device_close(device);
+}
+END_TEST
+
 DEVICE_TEST_MAIN("cuda calls", kernels_chosen, slices_chosen, parts_of_two_formats,
-                 devices_refused, devices_numbered, devices_by_architecture, device_fails)
+                 plans_refused, plans_trust, devices_refused, devices_numbered,
+                 devices_by_architecture, device_fails)

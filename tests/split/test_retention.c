@@ -3,6 +3,7 @@
    and the published constants, single values with MPFR, underflow with its closed forms.
  */
 #include "analysis/split/retention.h"
+#include "analysis/split/split_range.h"
 #include "lib/number/equilibrate.h"
 #include "lib/number/hostfp.h"
 #include "lib/number/rand.h"
@@ -561,8 +562,42 @@ START_TEST(equilibrated_binades)
 }
 END_TEST
 
+/* --- the range ------------------------------------------------------------------------
+ */
+
+/* The first exponent at which the closed form of the bits is that of exponent 0. */
+static int least_by_theory(const struct bitcut_split *s)
+{
+    int e = 0;
+    while (e > -126 && retention_bits(s, false, e - 1) == retention_bits(s, false, 0))
+        e--;
+    return e;
+}
+
+START_TEST(ranges)
+{
+    static const struct {
+        int row, least, most;
+        bool flush;
+    } ranges[] = {
+        { SPLIT_HALF, -14, 15, false },     { SPLIT_MARKIDIS, -1, 15, false },
+        { SPLIT_HALFHALF, -12, 15, false }, { SPLIT_BITCUT, -11, 15, false },
+        { SPLIT_F32, -126, 127, false },    { SPLIT_HALF, -14, 15, true },
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        const struct bitcut_split *s = &splits[ranges[i].row];
+        struct split_range r;
+        struct fault f;
+        ck_assert_int_eq(split_range_find(&r, s, ranges[i].flush, &f), BITCUT_OK);
+        ck_assert_msg(r.least == ranges[i].least && r.most == ranges[i].most,
+                      "%s: %d to %d", s->name, r.least, r.most);
+        if (s->parts == 2) ck_assert_int_eq(r.least, least_by_theory(s));
+    }
+}
+END_TEST
+
 TEST_MAIN("retention", published_constants, other_binades, single_values,
           samples_are_of_the_binade, samples_are_single_values,
           no_underflow_is_not_precision, thread_counts, host_modes, ends_of_the_range,
           stops, closed_forms_as_printed, closed_forms_and_counts, theory_where_it_holds,
-          bits_of_theory, equilibrated_binades)
+          bits_of_theory, equilibrated_binades, ranges)
