@@ -63,7 +63,8 @@ class _CuPy:
         return functools.partial(self.empty, shape, format)
 
     def check_lends(self, stream: int):
-        if not self.lends(stream):
+        """That memory which is let go of stays that of the graph which is captured."""
+        if self.on(stream).is_capturing():
             raise BadArgument(NEEDS_WORKSPACE)
 
     def take(self, size: int, stream: int, make):
@@ -89,10 +90,6 @@ class _CuPy:
         kind = kinds.get(format) or f"u{element_bytes(format) if format else 1}"
         with self.cupy.cuda.Device(self.number):
             return self.cupy.empty(shape, kind)
-
-    def lends(self, stream: int) -> bool:
-        """Whether memory that is let go of stays that of the graph which is captured."""
-        return not self.on(stream).is_capturing()
 
     def used(self, x, stream: int):
         """Its pool does not know of other streams: the caller keeps x until that one is done."""
@@ -173,9 +170,6 @@ class _Torch:
 
     def empty(self, shape, format: Optional[str]):
         return self.maker(shape, format)()
-
-    def lends(self, stream: int) -> bool:
-        return True  # a graph has a pool of its own
 
     def used(self, x, stream: int):
         """Its memory is not given away until the stream has come so far."""

@@ -187,7 +187,7 @@ def quick(kind: Type[Result]) -> Callable[[Call], Call]:
             result = gemm(a, b, c=c, out=out, **given)
             p = result._problem
             if p.place and p.place.memory and not {"stream", "workspace"} & given.keys():
-                told = {**result.__dict__, "_problem": _Ran(p.place.memory)}
+                told = {**result.__dict__, "d": None, "_problem": _Ran(p.place.memory)}
                 remember(_options(given), p, told, a, b, c, out)
             return result
         return planned
@@ -258,9 +258,9 @@ class Plan(Result):
         for name, operand, want in zip("ABCD", operands, self._launch.facts):
             if _facts(operand) != want:
                 raise BadArgument(f"{name}: {_told(_facts(operand))}; the plan is for {_told(want)}")
-        if p.place is None:
-            raise BadArgument("A and B are in the memory of the host; the plan is for "
-                              f"{self.device}")
+        there = p.place.device if p.place else "the host"
+        if there != self.device:
+            raise BadArgument(f"A and B are in the memory of {there}; the plan is for {self.device}")
         at = [x.view.address if x else None for x in (p.d, p.a, p.b, p.c)]
         _device.start_with(p, workspace, lambda view, room, size, where: self._launch.start(
             *at, room, size, where))

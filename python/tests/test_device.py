@@ -53,7 +53,7 @@ def stand_in(name):
     """A library of that name, as bitcut calls it; what it did is in `did`."""
     library = types.ModuleType(name)
     library.did = did = []
-    library.current, library.capturing = 0x100, False
+    library.current, library.capturing, library.number = 0x100, False, 0
 
     class Tensor(There):
         def get(self):
@@ -66,7 +66,7 @@ def stand_in(name):
         bytes_of = int(numpy.prod(shape)) * numpy.dtype(kind).itemsize
         room = numpy.empty(bytes_of + 256, "u1")  # aligned, as memory of a device is
         room = room[-room.ctypes.data % 256:][:bytes_of]
-        return Tensor(room.view(kind).reshape(shape))
+        return Tensor(room.view(kind).reshape(shape), number=library.number)
 
     @contextlib.contextmanager
     def on(stream, number=0):

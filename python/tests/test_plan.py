@@ -10,6 +10,7 @@ import pickle
 import threading
 import tracemalloc
 import unittest
+import weakref
 from unittest import mock
 
 from helper import numpy, uniform
@@ -17,6 +18,7 @@ from test_device import Model, There, library_in_place
 
 import bitcut
 from bitcut import _device, _plan
+from bitcut._gemm import Problem
 
 NAMES = "cupy", "torch"
 NO_KEY = {"a", "b", "c", "out", "stream", "workspace", "threads", "copy", "scheme", "parts"}
@@ -95,6 +97,34 @@ class Plans(Model):
             self.same_bits(d.x, self.emulated(g, a, b, c=before))
 
     @each_library
+    def test_key_of_places(self, library):
+        """Another device is another plan; a tensor that records gradients, or is negated, has none."""
+        for number in 0, 1, 0:
+            library.number = number
+            a, b = (library.array(x, number=number) for x in (self.a, self.b))
+            self.assertEqual(bitcut.gemm(a, b, recipe="ootomo").device, f"cuda:{number}")
+        self.assertEqual(len(_plan._plans), 2)
+        if library.__name__ == "torch":
+            for attribute, value in ("requires_grad", True), ("is_neg", lambda: True):
+                x = library.array(self.a)
+                setattr(x, attribute, value)
+                self.assertIsNone(_plan.recall(_plan._options({"recipe": "ootomo"}), x, b, None, None))
+
+    @each_library
+    def test_copies_are_not_kept(self, library):
+        """The plan of a copy of an array is not the plan of the array."""
+        a, b, d = (library.array(x) for x in (self.a, self.b, numpy.zeros((70, 50), "f4")))
+        p = Problem(a, b, None, d, recipe="ootomo", unit=None, writes=True, **dict.fromkeys(
+            ("split", "split_a", "split_b", "high", "low", "sum_rounding", "round_seed", "scale", "promote",
+             "tile_k", "equilibrate", "epilogue", "start", "scaling")))
+        for i in range(3):
+            arrays = [library.array(x.x) if i == j else x for j, x in enumerate((a, b, d))]
+            _plan.remember(("of a copy",), p, {}, *arrays[:2], None, arrays[2])
+            self.assertEqual(_plan._plans, {})
+        _plan.remember(("itself",), p, {}, a, b, None, d)
+        self.assertEqual(len(_plan._plans), 1)
+
+    @each_library
     def test_other_results(self, library):
         """Results of a plan are those of the long way, in all but D."""
         a, b = library.array(self.a), library.array(self.b)
@@ -147,6 +177,19 @@ class Plans(Model):
         gc.collect()
         self.assertEqual(len(freed), 19)
         self.assertEqual(sum(isinstance(x, _plan.Launch) for x in gc.get_objects()), _plan.PLANS_MAX)
+
+    @each_library
+    def test_arrays_are_not_kept(self, library):
+        """A plan holds no array of the call that made it."""
+        arrays = [library.array(uniform(9, 9, seed=i)) for i in range(4)]
+        arrays.append(bitcut.gemm(*arrays[:2], c=arrays[2], recipe="ootomo").d)
+        bitcut.gemm(*arrays[:2], out=arrays[3], recipe="ootomo")
+        plan = bitcut.plan(*arrays[:2], c=arrays[2], out=arrays[3], recipe="ootomo")
+        there = [weakref.ref(x) for x in arrays]
+        del arrays
+        gc.collect()
+        self.assertEqual([x() for x in there], [None] * 5)
+        self.assertEqual((len(_plan._plans), plan.m), (2, 9))
 
     @each_library
     def test_growth(self, library):
@@ -224,6 +267,8 @@ class Plans(Model):
         a, b, d = There(self.a), There(self.b), There(numpy.zeros((70, 50), "f4"))
         plan = bitcut.plan(a, b, out=d, recipe="ootomo")
         room = self.aligned(There(numpy.zeros(plan.workspace + 256, "u1")))
+        with self.assertRaisesRegex(bitcut.BadArgument, "in the memory of cuda:1; the plan is for cuda:0"):
+            plan(There(self.a, number=1), There(self.b, number=1), out=There(d.x, number=1), workspace=room)
         plan(There(2 * self.a), b, out=d, workspace=room)
         g = self.run_there(2 * self.a, self.b, recipe="ootomo")
         self.same_bits(d.x, g.d.x)

@@ -15,7 +15,7 @@ from unittest import mock
 from helper import PACKAGE, numpy, python, uniform
 
 import bitcut
-from bitcut import _device, _torch
+from bitcut import _device, _plan, _torch
 
 try:
     import torch
@@ -317,12 +317,40 @@ class Host:
     def stream(self):
         return 0
 
-    def lends(self, stream):
-        return True
+    def check_lends(self, stream):
+        pass
+
+    def is_own(self, x):
+        return False  # each GEMM examines its arrays
 
     def empty(self, shape, format):
         room = torch.empty(shape[0] + 256, dtype=torch.uint8)
         return Allocated(room[-room.data_ptr() % 256:][:shape[0]])
+
+
+class Quick(Host):
+    """The same, of a library that tells quickly what its arrays are."""
+
+    def is_own(self, x):
+        return type(x) is torch.Tensor
+
+    @staticmethod
+    def look(x):
+        return (x.dtype, x.shape, x.stride()), x.data_ptr()
+
+    @staticmethod
+    def address(x):
+        return x.data_ptr()
+
+    def maker(self, shape, format):
+        return (lambda: torch.empty(shape)) if format else lambda: self.empty(shape, None).x
+
+    def take(self, size, stream, make):
+        room = make()
+        return room, room.data_ptr()
+
+    def let_go(self, room):
+        pass
 
 
 class Allocated:
@@ -383,6 +411,27 @@ class OnDevice(Torch):
             terms = len(self.started[0][1])
             self.assertEqual(self.started[:5], 5 * [(None, terms * [method])], way)
             self.assertGreater(terms, recipe != "plain")
+
+    def test_plans(self):
+        """Products of one kind share a plan: the arrays are examined once, and of copies each time."""
+        self.addCleanup(_device.FAST.clear)
+        self.addCleanup(_plan._plans.clear)
+        way = {"recipe": "ootomo", "unit": "a100"}
+        with mock.patch.dict(_device.OWNERS, torch=Quick):
+            for turn in range(3):
+                a, b, bias = random(M, K, seed=turn), random(K, N, seed=turn + 5), random(N, seed=turn + 9)
+                for count, alpha in (1, 0.3), (2, 0.5):
+                    d = self.inside(lambda: torch.addmm(bias, a, b, alpha=alpha), {"addmm": 1}, **way)
+                    self.same(d, gemm(a, b, bias.expand(M, N), alpha=alpha, **way))
+                    self.assertEqual(len(self.started), max(count, 4 * bool(turn)))
+                self.same(self.inside(lambda: a @ b, **way), gemm(a, b, **way))
+                self.same(self.inside(lambda: b.t() @ a.t(), **way), gemm(b.t(), a.t(), **way))
+                self.assertEqual(len(self.started), 4)
+            self.started.clear()
+            for turn in range(3):
+                a = random(2 * M, 2 * K, seed=turn)[::2, ::2]
+                self.same(self.inside(lambda: a @ b, **way), gemm(a, b, **way))
+            self.assertEqual(len(self.started), 3)
 
     def test_kernel(self):
         a, b = random(M, K), random(K, N, seed=2)
