@@ -1304,6 +1304,39 @@ enum bitcut_status bitcut_attention_verify(struct bitcut_difference *to,
 enum bitcut_status bitcut_attention_exact(const struct bitcut_attention *attention,
                                           int threads, char *why) BITCUT_CHECK_RESULT;
 
+/* Errors of O, see bitcut_attention_judge().  u is the unit roundoff of the format of O,
+   2^-(fraction bits + 1). */
+struct bitcut_attention_errors {
+    size_t size; /* sizeof this struct, as the caller was compiled            */
+    size_t outputs,
+        correct;   /* outputs of O, and those that are the exact result, rounded */
+    size_t unlike; /* outputs that are finite where the exact result, rounded, is
+                      not, or the other way round                               */
+    double max_ulp, mean_ulp; /* largest and mean distance, in ulps of the format of O at
+                                 the exact result */
+    double bias_ulp; /* mean of the signed distances                             */
+    double relres;   /* ||O - exact|| / ||exact||, Frobenius norms               */
+    double max_u; /* largest distance relative to the largest |exact| of its head, in u */
+    size_t head, row, column; /* the output with the largest distance in ulps */
+};
+
+/* Measure how far O is from exact attention.
+
+   Returns: as bitcut_attention_exact().
+   Args:    threads: number of threads.
+   In:      attention: the attention, as for bitcut_attention_exact(), except that O is
+                       read.
+   Out:     to:  the errors.
+            why: the reason.
+   - Distances are measured from the exact result rounded to FP32, and `correct` counts
+     outputs that are equal to the exact result rounded to the format of O.  Zeros of both
+     signs are equal.
+   - Outputs counted by `unlike`, and outputs where both are not finite, have no distance.
+   - *to is written only on success. */
+enum bitcut_status bitcut_attention_judge(struct bitcut_attention_errors *to,
+                                          const struct bitcut_attention *attention,
+                                          int threads, char *why) BITCUT_CHECK_RESULT;
+
 /* --- what computed a matrix ------------------------------------------------------- */
 
 /* Options of bitcut_explain().  A member that is 0 has its default. */

@@ -129,12 +129,49 @@ static bool settle(uint64_t *encoding, double x, double error,
 /* --- outputs --------------------------------------------------------------------------
  */
 
+/* Write an output, for a format: that of O, or FP32. */
 static void put(const struct exact_head *h, size_t query, size_t column,
-                uint64_t encoding)
+                const struct bitcut_format *format, uint64_t encoding)
 {
-    char *const at = (char *)(uintptr_t)h->o.at;
-    encoding_put(at, format_bytes(h->o.format), query * h->o.across + column * h->o.along,
-                 encoding);
+    const struct bitcut_attention *const a = h->job->a;
+    uint32_t *const values = h->job->options->values;
+    if (format == h->o.format)
+        encoding_put((char *)(uintptr_t)h->o.at, format_bytes(format),
+                     query * h->o.across + column * h->o.along, encoding);
+    if (format == &formats[FORMAT_F32] && values)
+        values[(h->head * a->queries + query) * a->value_dim + column] =
+            (uint32_t)encoding;
+}
+
+/* The formats to which outputs are rounded; the second may be NULL. */
+static const struct bitcut_format *target(const struct exact_head *h, int i)
+{
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    return !i ? h->o.format : h->job->options->values && h->o.format != f32 ? f32 : NULL;
+}
+
+/* Write an output that is known for every format: NaN, an infinity, or zero. */
+static void put_class(const struct exact_head *h, size_t query, size_t column, double x)
+{
+    const struct bitcut_format *format;
+    for (int i = 0; i < 2 && (format = target(h, i)); i++)
+        put(h, query, column, format,
+            x != x ? format_nan(format)
+            : x    ? format_infinity(format, x < 0)
+                   : 0);
+}
+
+/* Write an output that the bound decides for all formats.  False: it does not. */
+static bool put_settled(const struct exact_head *h, size_t query, size_t column, double x,
+                        double error)
+{
+    const struct bitcut_format *format;
+    uint64_t encoding[2];
+    for (int i = 0; i < 2 && (format = target(h, i)); i++)
+        if (!settle(&encoding[i], x, error, format)) return false;
+    for (int i = 0; i < 2 && (format = target(h, i)); i++)
+        put(h, query, column, format, encoding[i]);
+    return true;
 }
 
 static bool all_finite(const double *x, size_t count)
@@ -157,11 +194,6 @@ static bool infinite_output(double *to, const struct exact_head *h, size_t from,
     return !isfinite(sum);
 }
 
-static uint64_t encoding_of_class(const struct bitcut_format *format, double x)
-{
-    return x != x ? format_nan(format) : format_infinity(format, x < 0);
-}
-
 /* Settle the outputs of a query that no bound decided.  False: no memory. */
 static bool by_mpfr(const struct exact_head *h, size_t query, size_t from, size_t to,
                     const bool *left)
@@ -181,9 +213,14 @@ static bool by_mpfr(const struct exact_head *h, size_t query, size_t from, size_
     struct attention_oracle *const o = attention_oracle_open(&x);
     if (!o) return false;
     for (size_t p = 0; p < a->value_dim; p++) {
-        bool exact;
+        const struct bitcut_format *format;
+        bool exact = false;
         if (!left[p]) continue;
-        put(h, query, p, attention_oracle_output(&exact, o, p, h->o.format));
+        for (int i = 0; i < 2 && (format = target(h, i)); i++) {
+            bool own;
+            put(h, query, p, format, attention_oracle_output(&own, o, p, format));
+            exact |= own;
+        }
         h->job->counts.by_mpfr += !exact;
         h->job->counts.exact += exact;
     }
@@ -199,16 +236,15 @@ static bool run_query(const struct exact_head *h, struct exact_scratch *s, bool 
     const size_t dim = a->value_dim;
     size_t from, to, settled = 0, open = 0;
     attention_keys_seen(&from, &to, a, query);
-    const bool empty = from == to;
+    const bool empty = from == to, only_mpfr = h->job->options->only_mpfr;
     bool done = true;
     if (empty || !all_finite(h->q + query * a->head_dim, a->head_dim) ||
         h->infinite[to - 1] > (from ? h->infinite[from - 1] : 0)) {
-        for (size_t p = 0; p < dim; p++)
-            put(h, query, p, empty ? 0 : format_nan(h->o.format));
+        for (size_t p = 0; p < dim; p++) put_class(h, query, p, empty ? 0 : (double)NAN);
         return true;
     }
     double total = 0, error = 0;
-    if (!h->job->options->only_mpfr) {
+    if (!only_mpfr) {
         scores(s, h, query, from, to);
         error = weights(&total, s, h, from, to);
         add_values(s, h, from, to);
@@ -217,18 +253,17 @@ static bool run_query(const struct exact_head *h, struct exact_scratch *s, bool 
     const double adds = 1.001 * (RUN + (double)(to - from) / RUN + 3) * u + 0x1p-900;
     for (size_t p = 0; p < dim; p++) {
         double class;
-        uint64_t encoding;
         left[p] = false;
         if (!h->finite_v && infinite_output(&class, h, from, to, p)) {
-            put(h, query, p, encoding_of_class(h->o.format, class));
-            continue;
+            put_class(h, query, p, class);
+        } else if (h->v_max[p] == 0) {
+            put_class(h, query, p, 0);
+        } else {
+            const double x = only_mpfr ? 0 : s->sum[p] / total;
+            const double bound = 1.01 * (error + adds) * (h->v_max[p] + fabs(x));
+            left[p] =
+                only_mpfr || !(error < 0x1p-10) || !put_settled(h, query, p, x, bound);
         }
-        const double x = h->job->options->only_mpfr ? 0 : s->sum[p] / total;
-        const double bound = 1.01 * (error + adds) * (h->v_max[p] + fabs(x));
-        left[p] = h->job->options->only_mpfr || !(error < 0x1p-10) ||
-                  !settle(&encoding, x, bound, h->o.format);
-        if (!left[p] && h->v_max[p] == 0) encoding = 0;
-        if (!left[p]) put(h, query, p, encoding);
         settled += !left[p];
         open += left[p];
     }

@@ -16,6 +16,8 @@ struct attention_exact_options {
     int threads;                     /* 0: all processors                              */
     const struct progress *progress; /* or NULL                                        */
     bool only_mpfr;                  /* leave out binary64; for tests                  */
+    uint32_t *values; /* or NULL: the exact results rounded to FP32 as well, [head][query]
+                         [value_dim]                                                    */
 };
 
 /* Compute O exactly for an attention that attention_take() accepted and whose matrices

@@ -2,7 +2,6 @@
 /* The public calls that compute an attention (lib/bitcut.h). */
 #include "emu/attention/attention_run.h"
 
-#include "lib/base/text.h"
 #include "lib/gemm/view.h"
 
 #include <stdlib.h>
@@ -46,15 +45,9 @@ enum bitcut_status bitcut_attention_write(char line[BITCUT_ATTENTION_MAX],
 {
     struct attention_plan plan;
     struct fault f;
-    const char *name, *what;
-    char text[ATTENTION_TEXT_MAX];
     const enum bitcut_status status = prepare(&plan, attention, false, &f);
     if (status != BITCUT_OK) return fault_write(why, status, &f);
-    plan.row.block_m = (int)plan.block_m;
-    plan.row.block_n = (int)plan.block_n;
-    *line = 0;
-    for (size_t i = 0; attention_field(&name, &what, text, &plan.row, i); i++)
-        text_add(line, BITCUT_ATTENTION_MAX, "%s%s=%s", i ? "," : "", name, text);
+    attention_plan_write(line, &plan);
     return BITCUT_OK;
 }
 

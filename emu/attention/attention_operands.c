@@ -60,12 +60,13 @@ static float largest(const uint32_t *x, size_t count)
     return most;
 }
 
-/* x / scale, half away from zero: Triton's conversion of x + 0.5 with the sign of x. */
+/* x / scale, half away from zero: Triton's conversion of x + 0.5 with the sign of x.  NaN
+   gives 0, as cvt does (PTX ISA). */
 static uint32_t integer_of(uint32_t x, float scale)
 {
     const float quotient = value(x) / scale;
     const float shifted = quotient + (quotient >= 0 ? 0.5f : -0.5f);
-    return bits_of_float(truncf(shifted));
+    return shifted != shifted ? 0 : bits_of_float(truncf(shifted));
 }
 
 /* Quantize blocks of `block` rows to INT8, and set the factor of each row. */

@@ -2,6 +2,7 @@
 #include "emu/attention/attention_plan.h"
 
 #include "lib/base/size.h"
+#include "lib/base/text.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
 #include "lib/number/hostfp.h"
@@ -25,14 +26,17 @@ void bitcut_attention_init(struct bitcut_attention *a, size_t size)
     a->size = size;
 }
 
-/* The FP32 encoding of 1 / sqrt(n), rounded from binary64 as kernels round it. */
+/* The FP32 encoding of 1 / sqrt(n), rounded from binary64 as kernels round it.  Volatile
+   values stay between the calls that set the mode. */
 static uint32_t default_scale(size_t n)
 {
     struct hostfp saved;
+    volatile float scale;
     hostfp_enter(&saved);
-    const uint32_t scale = bits_of_float((float)(1 / sqrt((double)n)));
+    const volatile double x = (double)n;
+    scale = (float)(1 / sqrt(x));
     hostfp_leave(&saved);
-    return scale;
+    return bits_of_float(scale);
 }
 
 enum { SIZE_MOST = 1 << 30 };
@@ -127,7 +131,9 @@ void attention_keys_seen(size_t *from, size_t *to, const struct bitcut_attention
 
 /* --- tiles and splits --------------------------------------------------------------- */
 
-size_t attention_splits(size_t blocks_m, size_t processors, size_t tiles)
+/* The smallest number of splits whose last wave fills the processors nearly as well as
+   the best one's. */
+static size_t efficient_splits(size_t blocks_m, size_t processors, size_t tiles)
 {
     enum { SPLITS_MAX = 128 };
     const size_t most = smaller(smaller(SPLITS_MAX, processors), tiles);
@@ -142,6 +148,17 @@ size_t attention_splits(size_t blocks_m, size_t processors, size_t tiles)
     for (size_t s = 1; s <= most; s++)
         if (efficiency[s] > 0 && (double)efficiency[s] >= 0.85 * (double)best) return s;
     return 1;
+}
+
+size_t attention_splits(size_t blocks_m, size_t processors, size_t tiles)
+{
+    struct hostfp saved;
+    volatile size_t count;
+    hostfp_enter(&saved);
+    const volatile size_t blocks = blocks_m;
+    count = efficient_splits(blocks, processors, tiles);
+    hostfp_leave(&saved);
+    return count;
 }
 
 static const struct attention_tile *tile_for(const struct attention_tile *t, size_t dim)
@@ -306,4 +323,16 @@ enum bitcut_status attention_plan_make(struct attention_plan *p,
     p->checks = p->masked || (p->row.splits > 1 && uneven);
     set_scales(p);
     return BITCUT_OK;
+}
+
+void attention_plan_write(char line[BITCUT_ATTENTION_MAX], const struct attention_plan *p)
+{
+    struct bitcut_attention_row row = p->row;
+    const char *name, *what;
+    char text[ATTENTION_TEXT_MAX];
+    row.block_m = (int)p->block_m;
+    row.block_n = (int)p->block_n;
+    *line = 0;
+    for (size_t i = 0; attention_field(&name, &what, text, &row, i); i++)
+        text_add(line, BITCUT_ATTENTION_MAX, "%s%s=%s", i ? "," : "", name, text);
 }

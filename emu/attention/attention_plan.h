@@ -32,6 +32,10 @@ enum bitcut_status attention_check_matrices(const struct bitcut_attention *a,
 enum bitcut_status attention_plan_make(struct attention_plan *p,
                                        const struct bitcut_attention *a, struct fault *f);
 
+/* The line of bitcut_attention_write(). */
+void attention_plan_write(char line[BITCUT_ATTENTION_MAX],
+                          const struct attention_plan *p);
+
 /* The keys [*from, *to) that a query sees; the same number if none. */
 void attention_keys_seen(size_t *from, size_t *to, const struct bitcut_attention *a,
                          size_t query);

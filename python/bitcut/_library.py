@@ -114,6 +114,10 @@ class Difference(Structure):
     """The library reports its members (below)."""
 
 
+class AttentionErrors(Structure):
+    """The library reports its members (below)."""
+
+
 class ExplainOptions(Structure):
     _fields_ = [("size", c_size_t), ("samples", c_size_t), ("seconds", c_double),
                 ("seed", c_uint64), ("effort", c_double), ("chip", c_char_p)]
@@ -189,6 +193,7 @@ class Prediction(Structure):
 # What bitcut.h calls them: tests compare sizes and offsets.
 STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_scales": Scales,
            "bitcut_gemm": Gemm, "bitcut_attention": Attention,
+           "bitcut_attention_errors": AttentionErrors,
            "bitcut_field": Field, "bitcut_difference": Difference,
            "bitcut_explain_options": ExplainOptions, "bitcut_finding": Finding,
            "bitcut_explanation": Explanation, "bitcut_result_pair": ResultPair,
@@ -227,7 +232,7 @@ PROTOTYPES = {
     "exact_gemm": (I, [P, P, S, S, S, P, P, I]),
     "attention_find": (P, [T]), "attention_init": (None, [A, S]), "attention": (I, [A, I, P]),
     "attention_write": (I, [P, A, P]), "attention_verify": (I, [POINTER(Difference), A, I, P]),
-    "attention_exact": (I, [A, I, P]),
+    "attention_exact": (I, [A, I, P]), "attention_judge": (I, [POINTER(AttentionErrors), A, I, P]),
     "explain": (I, [POINTER(Explanation), G, G, POINTER(ExplainOptions), I, P]),
     "explain_pair": (I, [POINTER(ResultPair), POINTER(POINTER(Explanation)), POINTER(G), G,
                          POINTER(Matrix), POINTER(ExplainOptions), I, P]),
