@@ -69,7 +69,7 @@ static void case_draw(struct attention_case *c, const struct bitcut_attention_ro
     a->vary = c->items;
     a->kv_heads = 1;
     a->heads = (size_t)test_between(rng, 1, 2);
-    a->queries = (size_t)test_between(rng, 1, 12);
+    a->queries = (size_t)test_between(rng, 1, test_between(rng, 0, 3) ? 12 : ROWS_MAX);
     a->keys = (size_t)test_between(rng, 1, ROWS_MAX);
     a->head_dim = (size_t)test_between(rng, 1, COLUMNS_MAX);
     a->value_dim = (size_t)test_between(rng, 1, 9);
@@ -102,18 +102,18 @@ static void vary(struct attention_case *c, const struct bitcut_attention_row *ro
         *const yes[] = { "no", "yes" }, *const reductions_[] = { "halves", "tree" },
         *const merges[] = { "cuda", "cuda-fast" },
         *const directions_[] = { "ascending", "descending" },
-        *const zeros[] = { "0", "tile", "16" }, *const blocks[] = { "16", "32", "48" },
+        *const zeros[] = { "0", "tile", "4" }, *const blocks[] = { "1", "4", "16", "32" },
         *const thresholds[] = { "0", "1.5", "8" };
-    const int scaling = test_between(rng, 0, 2),
+    const int block = test_between(rng, 0, 3), scaling = test_between(rng, 0, 2),
               exp = test_between(rng, 0, scaling < 2 ? 3 : 5);
     const bool free = row->scaling < SCALED_QUERIES && !row->q_block;
     snprintf(c->items, sizeof c->items,
              "block-m=%d,block-n=%s,direction=%s,flush=%s,threshold=%s,lanes=%d,chunk=%d,"
              "reduction=%s,each-tile=%s,fused=%s,from-zero=%s,reciprocal=%s,merge=%s",
-             test_between(rng, 1, 12), any(rng, blocks, 3), any(rng, directions_, 2),
+             test_between(rng, 1, ROWS_MAX), blocks[block], any(rng, directions_, 2),
              any(rng, yes, 2), any(rng, thresholds, 3), 1 << test_between(rng, 0, 5),
              test_between(rng, 1, 3), any(rng, reductions_, 2), any(rng, yes, 2),
-             any(rng, yes, 2), any(rng, zeros, 3), any(rng, reciprocals, 3),
+             any(rng, yes, 2), any(rng, zeros, block ? 3 : 2), any(rng, reciprocals, 3),
              any(rng, merges, 2));
     const size_t length = strlen(c->items);
     if (free)
@@ -178,6 +178,25 @@ START_TEST(variations_as_stated)
             vary(&c, r, &rng);
             check_case(&c);
         }
+}
+END_TEST
+
+/* More splits than threads that merge them. */
+START_TEST(many_splits)
+{
+    static struct attention_case c;
+    uint64_t rng = test_seed() + 4;
+    for (int i = test_cases(20, 100); i; i--) {
+        case_draw(&c, &attention_rows[2 * (i & 1)], &rng);
+        c.a.keys = ROWS_MAX;
+        c.a.value_dim = 4;
+        fill(c.k, &c.a.k, 1, ROWS_MAX, c.a.head_dim, c.a.q.format, &rng, 0, false);
+        fill(c.v, &c.a.v, 1, ROWS_MAX, 4, c.a.q.format, &rng, 1, false);
+        c.a.o.stride = c.a.queries * 4;
+        snprintf(c.items, sizeof c.items, "block-n=1,splits=%d",
+                 test_between(&rng, 17, 40));
+        check_case(&c);
+    }
 }
 END_TEST
 
@@ -326,5 +345,5 @@ START_TEST(fields)
 }
 END_TEST
 
-TEST_MAIN("attention", rows_as_stated, variations_as_stated, same_bits, numbers_of_splits,
-          refusals, fields)
+TEST_MAIN("attention", rows_as_stated, variations_as_stated, many_splits, same_bits,
+          numbers_of_splits, refusals, fields)

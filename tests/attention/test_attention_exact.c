@@ -179,6 +179,17 @@ START_TEST(ties)
     ck_assert_uint_eq(output(&c, 2), 0);
     ck_assert_uint_eq(output(&c, 3), 0xbc00);
     ck_assert_uint_eq(counts.exact, 4);
+    /* Scores that differ by 2^-200: nearly a tie, and O is above it. */
+    c.a.head_dim = 2;
+    c.q[0] = encoding(1), c.q[1] = encoding(0x1p-100);
+    c.k[0] = c.k[2] = encoding(1.5), c.k[1] = 0, c.k[3] = encoding(0x1p-100);
+    run(&c, &counts, false);
+    ck_assert_uint_eq(output(&c, 0), 0x3c01);
+    ck_assert_uint_eq(output(&c, 1), 0x3c02);
+    ck_assert_uint_eq(output(&c, 3), 0xbc01);
+    ck_assert_uint_eq(counts.exact, 0);
+    c.a.head_dim = 1;
+    c.k[0] = encoding(1.5);
     c.k[1] = encoding(1.5 + 0x1p-20); /* larger weight of the second key: no tie */
     run(&c, &counts, false);
     ck_assert_uint_eq(output(&c, 0), 0x3c01);
@@ -214,6 +225,11 @@ START_TEST(special_values)
     run(&c, NULL, false);
     ck_assert_uint_eq(output(&c, 0), 0); /* queries 0 and 1 see no key */
     ck_assert_uint_eq(output(&c, 6), 0x3c00);
+    c.a.keys = 4; /* each query sees its own key */
+    c.k[0] = encoding(nan), c.k[2] = encoding(1);
+    run(&c, NULL, false);
+    ck_assert_uint_eq(output(&c, 2), format_nan(f16()));
+    ck_assert_uint_eq(output(&c, 11), 0x3c00);
 }
 END_TEST
 
