@@ -53,11 +53,13 @@ struct bitcut_attention_row {
         reduction;  /* of the threads' sums: BITCUT_HALVES, BITCUT_TREE */
     bool each_tile; /* whether the threads' sums are reduced in each tile, not once
                        at the end                                                */
+    bool apart;     /* whether a thread adds a tile of P before it adds its sum so far */
     bool fused;     /* whether the rescale of a sum is fused with the addition that
                        follows it                                                */
     int from_zero;  /* keys after which a product with V is added to O in FP32;
                        0: it accumulates in O; BITCUT_UNSET: after each tile     */
     const struct attention_reciprocal *reciprocal; /* how O is divided by the sum       */
+    bool lse_nan;   /* whether the log-sum-exp is NaN if the sum is; false: +Inf     */
     int splits;     /* parts of the keys that are computed apart; 0: by `processors` */
     int processors; /* multiprocessors of the GPU, for which splits are chosen; 0:
                        one split                                                 */

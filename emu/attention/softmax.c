@@ -115,12 +115,13 @@ static inline float exponent(const struct attention_plan *plan,
 
 /* The factor of O and of the sum for a new maximum, which stays as it is unless the
    threshold is exceeded. */
-static float rescale(float *max, float before, const struct attention_plan *plan)
+static float rescale(float *max, float before, const struct attention_plan *plan,
+                     size_t step)
 {
     const struct bitcut_attention_row *const r = &plan->row;
     const float threshold = float_of_bits(r->threshold);
     const bool scaled = scales_maximum(plan) || r->scaling >= SCALED_SCORES;
-    const float now = *max == minus_infinity && plan->checks ? 0 : *max;
+    const float now = *max == minus_infinity && step < plan->guarded ? 0 : *max;
     float x = add(before, -now, r->flush);
     if (!scaled) x = multiply(x, plan->t, r->flush);
     if (threshold > 0 && x >= -threshold) {
@@ -170,14 +171,16 @@ static void add_tile(struct softmax_row *row, const float *p, size_t count, bool
                      const struct bitcut_attention_row *r)
 {
     float own[SOFTMAX_LANES_MAX] = { 0 };
-    if (!r->each_tile) {
+    if (!r->each_tile && !r->apart) {
         add_lanes(row->sum, p, count, row->rescale, first, r);
         return;
     }
     add_lanes(own, p, count, 1, true, r);
-    const float sum = reduce(own, r);
-    row->sum[0] =
-        first ? sum : multiply_add(row->sum[0], row->rescale, sum, r->fused, r->flush);
+    if (r->each_tile) own[0] = reduce(own, r);
+    for (int i = 0; i < (r->each_tile ? 1 : r->lanes); i++)
+        row->sum[i] =
+            first ? own[i]
+                  : multiply_add(row->sum[i], row->rescale, own[i], r->fused, r->flush);
 }
 
 float softmax_sum(const struct softmax_row *row, const struct attention_plan *plan)
@@ -189,18 +192,18 @@ float softmax_sum(const struct softmax_row *row, const struct attention_plan *pl
  * ------------------------------------------------------------------------------ */
 
 void softmax_tile(float *p, struct softmax_row *row, const struct attention_plan *plan,
-                  const struct softmax_scores *x, bool first)
+                  const struct softmax_scores *x, size_t step)
 {
     const struct bitcut_attention_row *const r = &plan->row;
     const float before = row->max;
     float max = larger_of(before, maximum(plan, x));
-    row->rescale = first ? 1 : rescale(&max, before, plan);
+    row->rescale = step ? rescale(&max, before, plan, step) : 1;
     row->max = max;
     const float shift = shift_of(plan, max);
     memset(p, 0, x->count * sizeof *p);
     for (size_t j = x->from; j < x->to; j++)
         p[j] = r->exp->of(exponent(plan, x, j, shift));
-    add_tile(row, p, x->count, first, r);
+    add_tile(row, p, x->count, !step, r);
 }
 
 void softmax_rescale(float *o, size_t count, const struct softmax_row *row,
@@ -245,6 +248,7 @@ float softmax_lse(const struct softmax_row *row, float sum, float none,
     const float unit = scales_maximum(plan) || r->scaling >= SCALED_SCORES
                            ? (r->exp->natural ? 1 : ln2)
                            : plan->scale;
+    if (sum != sum && r->lse_nan) return sum;
     if (is_empty(sum)) return none;
     if (offset != 0) sum = multiply(sum, elementary32_exp2(-offset), r->flush);
     return fused(row->max, unit, multiply(r->merge->split_log(sum), ln2, r->flush),

@@ -260,7 +260,7 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
     const bool quantized = row->q_block && row->scaling == SCALED_FUSED;
     const bool scaled = quantized || row->scaling >= SCALED_SCORES;
     float lane[LANES] = { 0 }, s[LINE], p[LINE], column[LINE];
-    bool any = false;
+    size_t any = 0; /* tiles so far */
     *max = -INFINITY, *sum = 0;
     memset(o, 0, a->value_dim * sizeof *o);
     for (size_t step = 0; step < plan->split_tiles; step++) {
@@ -290,7 +290,7 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
             if (sees(query, key)) now = y > now || isnan(now) ? y : now;
         }
         if (any) {
-            const float zero = now == -INFINITY && plan->checks ? 0 : now;
+            const float zero = now == -INFINITY && any < plan->guarded ? 0 : now;
             float x = plus(before, -zero);
             if (!scaled) x = times(x, plan->t);
             if (threshold > 0 && x >= -threshold) now = before;
@@ -318,9 +318,12 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
             const bool begins =
                 j < (size_t)(row->lanes * row->chunk) && j % (size_t)row->chunk == 0;
             own[l] = begins ? ftz(p[j]) : plus(own[l], p[j]);
+            if (row->apart) continue;
             if (!begins) lane[l] = plus(lane[l], p[j]);
             else lane[l] = any ? then(lane[l], scale, p[j]) : ftz(p[j]);
         }
+        for (int l = 0; l < row->lanes && row->apart; l++)
+            lane[l] = any ? then(lane[l], scale, own[l]) : own[l];
         if (row->each_tile) *sum = any ? then(*sum, scale, reduced(own)) : reduced(own);
         else *sum = reduced(lane);
         for (size_t j = 0; j < n && row->p_divided; j++)
@@ -340,7 +343,7 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
                 o[c] = any && !g ? then(o[c], scale, y) : plus(o[c], y);
             }
         }
-        any = true;
+        any++;
     }
     return any;
 }
@@ -352,6 +355,7 @@ static float lse_of(float sum, float max)
     const float ln2 = f32(0x3f317218);
     const float unit = !scaled ? plan->scale : row->exp->natural ? 1 : ln2;
     const bool fast = row->merge == &attention_merges[MERGE_FAST];
+    if (isnan(sum) && row->lse_nan) return sum;
     if (sum == 0 || isnan(sum)) return row->splits > 1 ? -INFINITY : INFINITY;
     if (row->offset) sum = times(sum, by_mpfr(mpfr_exp2, -f32(row->offset)));
     const float log = gpu(fast ? "lg2.approx.ftz.f32" : "lg2.approx.f32", sum);

@@ -109,12 +109,13 @@ static void vary(struct attention_case *c, const struct bitcut_attention_row *ro
     const bool free = row->scaling < SCALED_QUERIES && !row->q_block;
     snprintf(c->items, sizeof c->items,
              "block-m=%d,block-n=%s,direction=%s,flush=%s,threshold=%s,lanes=%d,chunk=%d,"
-             "reduction=%s,each-tile=%s,fused=%s,from-zero=%s,reciprocal=%s,merge=%s",
+             "reduction=%s,each-tile=%s,apart=%s,fused=%s,from-zero=%s,lse-nan=%s,"
+             "reciprocal=%s,merge=%s",
              test_between(rng, 1, ROWS_MAX), blocks[block], any(rng, directions_, 2),
              any(rng, yes, 2), any(rng, thresholds, 3), 1 << test_between(rng, 0, 5),
              test_between(rng, 1, 3), any(rng, reductions_, 2), any(rng, yes, 2),
-             any(rng, yes, 2), any(rng, zeros, block ? 3 : 2), any(rng, reciprocals, 3),
-             any(rng, merges, 2));
+             any(rng, yes, 2), any(rng, yes, 2), any(rng, zeros, block ? 3 : 2),
+             any(rng, yes, 2), any(rng, reciprocals, 3), any(rng, merges, 2));
     const size_t length = strlen(c->items);
     if (free)
         snprintf(c->items + length, sizeof c->items - length,
