@@ -316,7 +316,7 @@ static enum bitcut_status choose_kernels(struct job *job, const struct simd_leve
     if (status != BITCUT_OK) return status;
     job->splits = level->kernels;
     if (!job->watch && gemm_unit_takes_parts(job->unit, job->plan) &&
-        fast_takes(job->unit) && !faults_in_sums(job->plan->faults) && !job->plan->start)
+        fast_takes(job->unit) && !faults_in_sums(job->plan->faults) && fast_starts(job))
         job->kernels = level->kernels;
     return BITCUT_OK;
 }

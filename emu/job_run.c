@@ -34,12 +34,14 @@ static void fast_run(const struct job *job, const struct grid *x, char *scratch,
                      size_t i0, size_t j0, size_t rows, size_t cols)
 {
     struct number *numbers = (struct number *)(void *)scratch;
-    if (!fast_tile(job, scratch + x->engine_bytes, i0, j0)) {
+    bool left[FAST_ROWS];
+    if (!fast_tile(left, job, scratch + x->engine_bytes, i0, j0)) {
         engine_run(job, numbers, i0, j0, rows, cols);
         return;
     }
     for (size_t i = 0; i < rows; i++)
-        if (parts_special(&job->a, i0 + i)) engine_run(job, numbers, i0 + i, j0, 1, cols);
+        if (left[i] || parts_special(&job->a, i0 + i))
+            engine_run(job, numbers, i0 + i, j0, 1, cols);
     for (size_t j = 0; j < cols; j++)
         if (parts_special(&job->b, j0 + j)) engine_run(job, numbers, i0, j0 + j, rows, 1);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every table of the library, with the fields of its rows. */
+#include "emu/attention/attention_row.h"
 #include "emu/fp64/scheme.h"
 #include "emu/framework.h"
 #include "emu/mufu.h"
@@ -197,6 +198,27 @@ static void describe_function(struct field_writer *w, const void *row)
     write_text_field(w, "source", f->source);
 }
 
+static void describe_tiles(struct field_writer *w, const char *name,
+                           const struct attention_tile *t)
+{
+    write_list_field(w, name, BITCUT_TEXTS);
+    for (; t->head_dim; t++)
+        write_item_field(w, "%d: %dx%d", t->head_dim, t->block_m, t->block_n);
+}
+
+static void describe_attention(struct field_writer *w, const void *row)
+{
+    const struct bitcut_attention_row *const r = row;
+    const char *name, *what;
+    char text[ATTENTION_TEXT_MAX];
+    for (size_t i = 0; attention_field(&name, &what, text, r, i); i++)
+        write_text_field(w, attention_key(i), text);
+    describe_tiles(w, "tiles", r->tile);
+    describe_tiles(w, "split_tiles", r->split_tile);
+    write_text_field(w, "evidence", r->evidence);
+    write_text_field(w, "source", r->source);
+}
+
 static void describe_input(struct field_writer *w, const void *row)
 {
     const struct input_family *in = row;
@@ -237,6 +259,8 @@ static const struct bitcut_table tables[] = {
       ROWS(recipes),     describe_recipe },
     { "schemes",    "FP64 GEMMs composed of products of short numbers",
       ROWS(schemes),     describe_scheme },
+    { "attentions", "algorithms of attention: softmax(Q K^T) V",
+      ROWS(attention_rows), describe_attention },
     { "frameworks", "what libraries compute on processors, as recipes on units",
       ROWS(frameworks),  describe_framework },
     { "functions",  "approximate functions of GPUs: instructions that compile to MUFU",

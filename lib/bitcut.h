@@ -121,6 +121,7 @@ struct bitcut_recipe;   /* recipe of a GEMM: plain, ootomo, legemm, ...   */
 struct bitcut_scheme;   /* scheme of an FP64 GEMM: ozimmu, gemmul8, ...   */
 struct bitcut_function; /* approximate function: ex2.approx.ftz.f32, ...  */
 struct bitcut_unit;     /* matrix unit: hopper/mma.m16n8k16.f32.f16, ...  */
+struct bitcut_attention_row; /* algorithm of attention: flash-attention-2, ... */
 
 /* Find a format by its name.
 
@@ -163,6 +164,12 @@ const struct bitcut_scheme *bitcut_scheme_find(const char *name);
    Returns: the row; NULL if no row has this name, or name is NULL.
    In:      name: a name of `bitcut list functions`, or NULL. */
 const struct bitcut_function *bitcut_function_find(const char *name);
+
+/* Find an algorithm of attention by its name.
+
+   Returns: the row; NULL if no row has this name, or name is NULL.
+   In:      name: a name of `bitcut list attentions`, or NULL. */
+const struct bitcut_attention_row *bitcut_attention_find(const char *name);
 
 /* Find a unit by its name or by a chip.
 
@@ -1179,6 +1186,156 @@ const char *bitcut_metric_name(size_t i);
 enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, size_t n,
                                      size_t k, const uint32_t *a, const uint32_t *b,
                                      int threads) BITCUT_CHECK_RESULT;
+
+/* --- attention -------------------------------------------------------------------- */
+
+/* Attention, O = softmax(scale Q K^T) V, for `heads` heads: Q is queries x head_dim, K is
+   keys x head_dim, V is keys x value_dim, O is queries x value_dim.  Head h reads K and V
+   of head h / (heads / kv_heads), rounded down.  A batch is more heads.
+   - bitcut_attention_init() leaves every member open.  The caller must set the row, the
+     sizes and the matrices.
+   - Head h of a matrix is matrix h of its stride or of its pointers.  Q and K have one
+     format.  The values of all formats are FP32 values; O may have another format.
+   - Query i sees key j if i + keys - queries - window_left <= j <= i + keys - queries +
+     window_right: the last query is aligned with the last key.  BITCUT_UNSET is no limit.
+     A causal mask has window_right 0.
+   - The row of the algorithm determines every bit: tiles, roundings, exponential, order
+   of sums.  `bitcut list attentions` has the rows, their sources and the evidence for
+   each. `vary` changes fields of the row, by items such as
+   "block-n=64,direction=ascending"; `bitcut list attentions --json` has all fields.
+   - The units are those of the row, of the same architecture and family for the formats
+     at hand, unless unit_qk and unit_pv are set.
+   - Operands that the format of a product cannot represent are rounded to it, to nearest
+     even. */
+struct bitcut_attention {
+    size_t size; /* sizeof this struct, as the caller was compiled                      */
+
+    const struct bitcut_attention_row *row; /* the algorithm                            */
+    const char *vary;                       /* items that change the row, or NULL       */
+    const struct bitcut_unit *unit_qk, *unit_pv; /* units of Q K^T and of P V; NULL: the
+                                                    row's                               */
+    size_t heads, kv_heads;     /* initially 1                                    */
+    size_t queries, keys;       /* sizes                                          */
+    size_t head_dim, value_dim; /* columns of Q and K, and of V and O; value_dim 0:
+                                   head_dim                                       */
+    int64_t window_left, window_right; /* initially BITCUT_UNSET                        */
+    uint32_t scale; /* FP32 encoding; initially 0: 1 / sqrt(head_dim), rounded to FP32  */
+    struct bitcut_matrix q, k, v, o; /* the matrices; their format is f32 if NULL       */
+    uint32_t *lse; /* for each query of each head, the logarithm of the sum of
+                      exp(scale Q K^T), an FP32 encoding; or NULL                       */
+};
+
+/* Initialise an attention with every member left open.
+
+   Args: size: sizeof(struct bitcut_attention).
+   Out:  attention: the attention. */
+void bitcut_attention_init(struct bitcut_attention *attention, size_t size)
+    BITCUT_NONNULL(1);
+
+/* Compute attention on its units, bit for bit as the algorithm of the row computes it.
+
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: members do not fit together; heads is not a multiple of
+            kv_heads; there is no unit for the operands; an item of `vary` is unknown; a
+            matrix that is read or written is NULL or misaligned; threads is negative; or
+            BITCUT_SIMD has an invalid value.
+            BITCUT_UNSUPPORTED: the processor lacks the level that BITCUT_SIMD names.
+            BITCUT_NO_MEMORY.
+   Args:    threads: number of threads.
+   In:      attention: the attention.
+   Out:     attention->o, attention->lse: the results.
+            why:     the reason.
+   - A query that sees no key has O = 0.  Its lse is +Inf.
+   - NaN and infinities pass through the operations of the algorithm: the maximum of a row
+     ignores NaN, P is 0 for masked keys, and 0 times an infinity or NaN of V is NaN.  A
+   NaN of O is 0x7fffffff in f32, and in shorter formats it has the leading bits of that.
+   - A subnormal is preserved, unless the row flushes or the unit does.
+   - If the result is not BITCUT_OK, O and lse are undefined.
+   - Source: that of the row; of the units, `bitcut list units`. */
+enum bitcut_status bitcut_attention(const struct bitcut_attention *attention, int threads,
+                                    char *why) BITCUT_CHECK_RESULT;
+
+/* Characters of the line of any row, with the final 0. */
+enum { BITCUT_ATTENTION_MAX = 1024 };
+
+/* Write the fields by which an attention is computed, as items of `vary`: those of its
+   row, with its variations, and with tiles, splits and units as they are chosen for its
+   sizes.
+
+   Returns: as bitcut_attention(), except that matrices are not read.
+   In:      attention: the attention.
+   Out:     line: the items.
+            why:  the reason. */
+enum bitcut_status bitcut_attention_write(char line[BITCUT_ATTENTION_MAX],
+                                          const struct bitcut_attention *attention,
+                                          char *why) BITCUT_CHECK_RESULT;
+
+/* Compare O with the result of bitcut_attention(), bit for bit, NaN included.
+
+   Returns: as bitcut_attention().
+   Args:    threads: number of threads.
+   In:      attention: the attention, as for bitcut_attention(), except that O is read,
+                       and lse is not.
+   Out:     to:      the differences; `gemm` is the head.
+            why:     the reason.
+   - *to is written only on success. */
+enum bitcut_status bitcut_attention_verify(struct bitcut_difference *to,
+                                           const struct bitcut_attention *attention,
+                                           int threads, char *why) BITCUT_CHECK_RESULT;
+
+/* Compute attention exactly, rounded once to nearest even of the format of O.
+
+   Returns: as bitcut_attention(); the row, its variations and units are not read.
+   Args:    threads: number of threads.
+   In:      attention: the attention.
+   Out:     attention->o: the results.
+            why:     the reason.
+   - The scale is the FP32 value, also if it is left open.  lse is not written.
+   - A query that sees no key has +0.
+   - If a score that a query sees is not finite or NaN, or an operand of it is, all
+   outputs of the query are NaN.  If a value of V that it sees is an infinity or NaN, the
+   output is NaN if there is a NaN or there are infinities of both signs, else infinite.
+   - An exact zero is +0.
+   - Layers: binary64 with an error bound; where the bound does not decide the rounding,
+     MPFR with growing precision (Ziv's strategy).  A value half way between two results
+   is recognised exactly: exponentials of different rational scores are linearly
+   independent over the rationals (Lindemann and Weierstrass), so O is rational only if
+   the mean of V over the keys of each score is the same. */
+enum bitcut_status bitcut_attention_exact(const struct bitcut_attention *attention,
+                                          int threads, char *why) BITCUT_CHECK_RESULT;
+
+/* Errors of O, see bitcut_attention_judge().  u is the unit roundoff of the format of O,
+   2^-(fraction bits + 1). */
+struct bitcut_attention_errors {
+    size_t size; /* sizeof this struct, as the caller was compiled            */
+    size_t outputs,
+        correct;   /* outputs of O, and those that are the exact result, rounded */
+    size_t unlike; /* outputs that are finite where the exact result, rounded, is
+                      not, or the other way round                               */
+    double max_ulp, mean_ulp; /* largest and mean distance, in ulps of the format of O at
+                                 the exact result */
+    double bias_ulp; /* mean of the signed distances                             */
+    double relres;   /* ||O - exact|| / ||exact||, Frobenius norms               */
+    double max_u; /* largest distance relative to the largest |exact| of its head, in u */
+    size_t head, row, column; /* the output with the largest distance in ulps */
+};
+
+/* Measure how far O is from exact attention.
+
+   Returns: as bitcut_attention_exact().
+   Args:    threads: number of threads.
+   In:      attention: the attention, as for bitcut_attention_exact(), except that O is
+                       read.
+   Out:     to:  the errors.
+            why: the reason.
+   - Distances are measured from the exact result rounded to FP32, and `correct` counts
+     outputs that are equal to the exact result rounded to the format of O.  Zeros of both
+     signs are equal.
+   - Outputs counted by `unlike`, and outputs where both are not finite, have no distance.
+   - *to is written only on success. */
+enum bitcut_status bitcut_attention_judge(struct bitcut_attention_errors *to,
+                                          const struct bitcut_attention *attention,
+                                          int threads, char *why) BITCUT_CHECK_RESULT;
 
 /* --- what computed a matrix ------------------------------------------------------- */
 

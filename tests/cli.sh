@@ -371,6 +371,7 @@ list devices|name what here architectures why
 list studies|name what
 list claims|name what study paper printed quote device unit needs origin criterion assumes otherwise
 $mma|unit outputs
+attention --row plain --queries 3 --keys 3|row evidence unit_qk unit_pv fields heads kv_heads queries keys head_dim value_dim window_left window_right scale format format_o input seconds errors
 mufu A.npy --function tanh.approx.f32 -o A8.npy|input function evidence elements written
 convert A.npy --to e4m3 -o A8.npy|input from to rounding elements inexact overflow underflow infinite nan written
 replay $1 $2|set unit outputs mismatches first

@@ -182,6 +182,10 @@ runs > out 2>&1 || cat out >> run.failed
         -c "$set/C.npy" -o M.npy
     prints replay replay changed
     prints pasted replay "$source/data/pastes/zen4.txt"
+    prints attention attention --row pytorch-flash --queries 9 --keys 9 -o O.npy
+    prints attention attention --row flash-attention-2 --queries 9 --keys 9 --head-dim 32 \
+        --window-left 3 --window-right 3 -o O.npy
+    prints attention attention --row plain --queries 9 --keys 9 --head-dim 32 --verify O.npy
     prints mufu mufu A.npy --function ex2.approx.ftz.f32 -o Y.npy
     prints convert convert "$set/A.npy" --from tf32 --to e4m3 -o A8.npy
     prints probe probe --mutants --unit hopper/mma.m16n8k16.f32.f16
@@ -239,7 +243,7 @@ every_line() {
     unread advise -a A.npy -b B.npy --unit h100 --quantizers --format-d bf16 --want 0.1
 }
 
-echo 1..32
+echo 1..33
 ok_if_empty "gemm" "$(same gemm gemm gemm_batch 'a GEMM' 'operands of a GEMM' metrics budget \
     'split of a quantizer' 'may emulated')"
 ok_if_empty "verify" "$(same verify verify verify_batch 'a GEMM' 'operands of a GEMM' budget)"
@@ -260,6 +264,7 @@ ok_if_empty "split --quantize" "$(same quantized 'split of a quantizer' 'split o
 ok_if_empty "mma" "$(same mma mma)"
 ok_if_empty "convert" "$(same convert convert)"
 ok_if_empty "mufu" "$(same mufu mufu)"
+ok_if_empty "attention" "$(same attention attention)"
 ok_if_empty "replay" "$(same replay replay 'a difference')"
 ok_if_empty "replay of a paste" "$(same pasted 'replay of a paste')"
 ok_if_empty "probe" "$(same probe probe)"

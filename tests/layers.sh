@@ -66,6 +66,7 @@ tests/io          all tests tests/io
 tests/input       all tests tests/input
 tests/emu         all tests tests/number tests/emu
 tests/gfx9        all tests tests/emu tests/gfx9
+tests/attention   all tests tests/emu tests/attention
 tests/gpu         all tests tests/gpu
 tests/emulate     all tests tests/emu tests/emulate
 tests/hip         all tests tests/hip

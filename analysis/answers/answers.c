@@ -2,6 +2,8 @@
 #include "analysis/accuracy/integer_answer.h"
 #include "analysis/answers/answers.h"
 
+#include "analysis/accuracy/attention_answer.h"
+#include "analysis/accuracy/attention_judge.h"
 #include "analysis/fit/fit_fields.h"
 #include "analysis/fp64/bound_check.h"
 #include "analysis/fp64/scheme_advice.h"
@@ -36,6 +38,8 @@ const struct record answers[] = {
     /* clang-format off */
     INNER(bound_result, "bound", "result of one bound", bound_fields),
     ANSWER(bitcut_difference, "verify", "part of D with differences", difference_fields),
+    INNER(attention_answer, "attention", "an attention, its errors and its comparison", attention_fields),
+    ANSWER(bitcut_attention_errors, "attention.errors", "errors of O", attention_error_fields),
     ANSWER(bitcut_explanation, "explain", "result of the search for what computed D", explain_fields),
     INNER(explanation, "explain", "the hypothesis that gives most of D", explain_best_fields),
     INNER(explanation, "explain", "the GEMMs of a batch", explain_batch_fields),

@@ -32,6 +32,7 @@ static const struct command *const commands[] = {
     &command_split,
     &command_convert,
     &command_gemm,
+    &command_attention,
     &command_bound,
     &command_verify,
     &command_explain,

@@ -12,6 +12,7 @@
 #include "analysis/predict/library.h"
 #include "analysis/sampling/criterion.h"
 #include "analysis/study/study.h"
+#include "emu/attention/attention_row.h"
 #include "emu/rate.h"
 #include "emu/unit.h"
 #include "gpu/api/fp64.h"
@@ -453,6 +454,28 @@ static void list_units(struct context *x)
     x->emitter.table = true;
 }
 
+/* Algorithms of attention, without their fields. */
+static void list_attentions(struct context *x)
+{
+    for (const struct bitcut_attention_row *r = attention_rows; r->name; r++) {
+        if (!is_chosen(x, r->name, false)) continue;
+        emit_row(&x->emitter,
+                 json_pack("{s:s, s:o, s:s}", "name", r->name, "evidence",
+                           json_stringn(r->evidence, strcspn(r->evidence, ",;")), "what",
+                           r->what));
+        rows_printed++;
+    }
+    x->emitter.table = true;
+}
+
+/* Tables that are printed in few columns, unless all are wanted. */
+static const struct {
+    const char *name;
+    void (*list)(struct context *x);
+} narrow[] = { { "units", list_units },
+               { "attentions", list_attentions },
+               { NULL, NULL } };
+
 /* --- tables ----------------------------------------------------------------------- */
 
 static int list_rows(struct context *x, const struct bitcut_table *table)
@@ -577,10 +600,11 @@ static int list_table(struct context *x, const struct table_row *all)
     const char *name = x->operands[0];
     const struct bitcut_table *t = bitcut_table_find(name);
     if (!t) t = table_find(TABLE(own_tables), name);
-    if (t && !strcmp(name, "units") && !o->wide && !x->emitter.json) {
-        list_units(x);
-        return EXIT_GOOD;
-    }
+    for (size_t i = 0; narrow[i].name && !o->wide && !x->emitter.json; i++)
+        if (t && !strcmp(name, narrow[i].name)) {
+            narrow[i].list(x);
+            return EXIT_GOOD;
+        }
     if (t) return list_rows(x, t);
     if (table_find(TABLE(device_table), name)) return list_devices(x);
     const struct chained_table *c = table_find(TABLE(chained_tables), name);
@@ -603,8 +627,7 @@ static int run(struct context *x)
 }
 
 static const struct option_row options[] = {
-    { "wide", "units: print all columns, not name, shape, evidence and chips alone",
-      OPTION(list, wide, FLAG, NULL) },
+    { "wide", "units, attentions: print all columns", OPTION(list, wide, FLAG, NULL) },
     { 0 },
 };
 

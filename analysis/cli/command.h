@@ -88,6 +88,6 @@ extern const struct command command_list, command_mma, command_replay, command_s
     command_probe, command_gemm, command_verify, command_study, command_report,
     command_bench, command_record, command_fit, command_tile, command_explain,
     command_tolerance, command_bound, command_advise, command_run, command_convert,
-    command_mufu, command_predict;
+    command_mufu, command_predict, command_attention;
 
 #endif

@@ -406,13 +406,64 @@ static void resume_sums(struct tile *t)
         memcpy(panel_sums(t, 0, p), panel_sums(t, last, p), bytes);
 }
 
+/* --- starting from C or a bias ---------------------------------------------------- */
+
+static bool starts_in_accumulator(const struct job *job)
+{
+    return job->plan->start == BITCUT_START_C || job->plan->start == BITCUT_START_BIAS;
+}
+
+bool fast_starts(const struct job *job)
+{
+    const struct gemm_plan *p = job->plan;
+    return !p->start || (starts_in_accumulator(job) && p->accumulators == 1 &&
+                         !p->promote && !p->tile_k);
+}
+
+/* Whether the method aligns an accumulator with products as the unit does, or adds to it
+   as the unit does, whatever it starts from within the limits of can_hold(). */
+static bool method_starts(const struct tile *t)
+{
+    return t->rule.method <= FAST_CHAIN && !t->unit->flush_inputs && !t->unit->c_last;
+}
+
+/* Whether a kernel holds an accumulator that starts from x, in its units.  A product of
+   zero has an exponent above that of smaller values, and sums with larger values may
+   overflow. */
+static bool can_hold(float x)
+{
+    const uint32_t bits = bits_of_float(x), magnitude = bits & 0x7fffffff;
+    return bits == 0 ||
+           (magnitude >= f32_power_of_two(-63) && magnitude < f32_power_of_two(100));
+}
+
+/* Start accumulator 0 from C or the bias.  A row that the kernel cannot hold is left to
+   the engine. */
+static void start_sums(struct tile *t, bool left[FAST_ROWS])
+{
+    const struct bitcut_format *const sum = t->job->schedule.sum[0];
+    const size_t columns = (size_t)t->kernels->columns;
+    const float unit = float_of_bits(f32_power_of_two(-t->unit_exponent));
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j++) {
+            const uint32_t c = job_start(t->job, t->i0 + i, t->j0 + j);
+            const float x =
+                float_of_bits(f32_through(sum, &roundings[ROUND_RN], c)) * unit;
+            left[i] |= !can_hold(x);
+            panel_sums(t, 0, j / columns)[i * columns + j % columns] =
+                can_hold(x) ? x : 0;
+        }
+}
+
 /* Compute a sequence: one lane of a slice, or the k that its lanes do not share. */
-static void tile_sequence(struct tile *t, size_t sequence)
+static void tile_sequence(struct tile *t, size_t sequence, bool left[FAST_ROWS])
 {
     const struct k_parts *order = &t->job->parts;
     const size_t from = order->first[sequence], to = order->first[sequence + 1];
     clear_sums(t, slice_sets(t->job));
     if (k_parts_resumes(order, sequence)) resume_sums(t);
+    else if (sequence == t->job->first && starts_in_accumulator(t->job))
+        start_sums(t, left);
     for (size_t s = from; s < to && !progress_stopped(t->job->progress);
          s += t->job->schedule.tile)
         tile_of_k(t, s, smaller(s + t->job->schedule.tile, to));
@@ -432,7 +483,8 @@ static void tile_finish(const struct tile *t)
                        smaller(columns, t->cols - j));
 }
 
-bool fast_tile(const struct job *job, void *scratch, size_t i0, size_t j0)
+bool fast_tile(bool left[FAST_ROWS], const struct job *job, void *scratch, size_t i0,
+               size_t j0)
 {
     assert(hostfp_entered());
     struct tile t = { .job = job,
@@ -444,12 +496,15 @@ bool fast_tile(const struct job *job, void *scratch, size_t i0, size_t j0)
                       .cols = smaller(FAST_COLUMNS, job->n - j0) };
     const bool taken = fast_rule_make(&t.rule, t.unit);
     assert(taken);
-    if (!taken || !tile_fits(&t) || (job->parts.resumes && !can_resume(&t))) return false;
+    if (!taken || !tile_fits(&t) || (job->parts.resumes && !can_resume(&t)) ||
+        (job->plan->start && (!job->parts.count || !method_starts(&t))))
+        return false;
     lay_out(&t, scratch, job);
     unit_order(t.at, t.unit->k, t.unit->order);
     /* With c_last, a partial sum is added to an accumulator and cleared again. */
     memset(t.partial, 0, t.rows * PANEL_MAX * sizeof *t.partial);
-    for (size_t s = 0; s < job->parts.count; s++) tile_sequence(&t, s);
+    memset(left, 0, FAST_ROWS * sizeof *left);
+    for (size_t s = 0; s < job->parts.count; s++) tile_sequence(&t, s, left);
     if (job->parts.count == 0) clear_sums(&t, slice_sets(job) + 1);
     tile_finish(&t);
     return true;

@@ -205,8 +205,9 @@ const struct gpu_module bitcut_gpu_module = {
     gemm_reaches,  &timer,         emulation_counts,
     multipliers,   EMULATION_METHODS, emulation_claim, exact_sums, &streams,
 #ifdef HOPPER
-    fp64_kernels,  fp64_peers,     fp64_run, fp64_work_workspace, fp64_work_start
+    fp64_kernels,  fp64_peers,     fp64_run, fp64_work_workspace, fp64_work_start,
 #else
-    NULL,          NULL,           NULL,     NULL,                NULL
+    NULL,          NULL,           NULL,     NULL,                NULL,
 #endif
+    attention_kernels, attention_run
 };

@@ -52,6 +52,11 @@ int exact_sums(const struct exact_sums_to *to, size_t m, size_t n, size_t k,
 
 extern const struct gpu_streams streams; /* gpu/cuda/streams.cu */
 
+/* Attention by the module. */
+extern const struct gpu_attention_kernel attention_kernels[];
+int attention_run(const struct gpu_attention *attention, double *milliseconds, int repeats,
+                  int device, char *fault);
+
 /* FP64 GEMMs of the module. */
 extern const struct gpu_fp64_kernel fp64_kernels[];
 extern const struct gpu_fp64_peer fp64_peers[];

@@ -2,8 +2,7 @@
 /* FP64 GEMMs of matrices of the host and of the device: kernels of gpu/cuda/fp64_sm90.cu,
    and peers. */
 #include "gpu/cuda/fp64_sm90.cuh"
-
-#include <vector>
+#include "gpu/cuda/timed.cuh"
 
 /* --- the rows --------------------------------------------------------------------- */
 
@@ -28,36 +27,6 @@ const struct gpu_fp64_kernel fp64_kernels[] = {
 
 namespace
 {
-
-/* Memory of the device, for as long as the object exists. */
-struct device_bytes {
-    void *at = NULL;
-    rt_error status;
-
-    explicit device_bytes(size_t bytes) : status(rt_malloc(&at, bytes ? bytes : 1)) {}
-    ~device_bytes() { rt_free(at); }
-    device_bytes(const device_bytes &) = delete;
-};
-
-/* Events before and after each start. */
-struct events {
-    std::vector<rt_event> at;
-    rt_error status = RT_SUCCESS;
-
-    explicit events(int count)
-    {
-        for (int i = 0; i < count && status == RT_SUCCESS; i++) {
-            at.push_back(NULL);
-            status = rt_event_create(&at.back());
-        }
-    }
-    ~events()
-    {
-        for (const rt_event e : at)
-            if (e) rt_event_end(e);
-    }
-    events(const events &) = delete;
-};
 
 struct fp64_lines lines_of(const struct bitcut_matrix *x, size_t lines, bool contiguous)
 {
@@ -88,28 +57,6 @@ struct fp64_product product_of(const struct gpu_fp64 *g)
     p.groups = g->kernel && g->kernel->groups;
     p.nearest = g->kernel && g->kernel->nearest;
     return p;
-}
-
-/* Call `start` once, and then between events. */
-template <class Start>
-int time_starts(double *milliseconds, int repeats, Start start)
-{
-    const events event(2 * repeats);
-    int status = event.status;
-    if (!status) status = start();
-    if (!status) status = rt_device_wait();
-    for (int i = 0; i < repeats && !status; i++) {
-        status = rt_event_record(event.at[2 * i], NULL);
-        if (!status) status = start();
-        if (!status) status = rt_event_record(event.at[2 * i + 1], NULL);
-    }
-    if (!status) status = rt_device_wait();
-    for (int i = 0; i < repeats && !status; i++) {
-        float time = 0;
-        status = rt_event_between(&time, event.at[2 * i], event.at[2 * i + 1]);
-        milliseconds[i] = time;
-    }
-    return status;
 }
 
 int start_kernel(const struct fp64_product *p, double *milliseconds, int repeats)

@@ -328,6 +328,54 @@ struct gpu_fp64 {
     struct bitcut_gemm gemm;
 };
 
+/* --- attention -------------------------------------------------------------------- */
+
+struct gpu_attention;
+
+/* A row of a table of kernels for attention as FlashAttention 2 computes it.  The
+   shape of tiles and the other members of the call determine every bit of its results. */
+struct gpu_attention_kernel {
+    const char *name, *what; /* family.algorithm.format                             */
+    int format;              /* FORMAT_...: of Q, K, V, P and O                     */
+    const char *instruction; /* name of the row of the instruction                  */
+    int grain; /* head_dim, tile_rows and tile_keys are multiples of it             */
+    int head_dim_most, tile_keys_most;
+    int tile_most;          /* largest head_dim * tile_keys                         */
+    unsigned architectures; /* architectures that run it, as for an instruction     */
+
+    /* Used only in the module. */
+    int (*launch)(const struct gpu_attention *call);
+};
+
+/* Attention by a kernel.  Q and O are [batch][heads][queries][head_dim], K and V
+   [batch][kv_heads][keys][head_dim], log-sum-exps [batch][heads][queries], without gaps.
+   It was checked: no size is 0, kv_heads divides heads, tile_rows are at most 512, splits
+   are 1 to 128, batch * splits and heads are at most GPU_COUNT_MAX, and sizes, tiles and
+   splits fit the kernel. */
+struct gpu_attention {
+    const struct gpu_attention_kernel *kernel;
+    void *o;
+    float *lse;
+    const void *q, *k, *v;
+    int batch, heads, kv_heads, queries, keys, head_dim;
+    int tile_rows, tile_keys; /* queries and keys of a tile                             */
+    int splits;               /* splits of the keys, of whole tiles                     */
+    bool causal; /* the last query sees all keys, each query before it one key less     */
+    float scale, scale_log2; /* of scores, and this times log2(e)                       */
+    bool ascending;    /* order of the tiles of keys; false: from the last to the first */
+    bool scales;       /* the maximum is that of scores times scale_log2, rounded       */
+    bool fuses;        /* whether scale_log2 s - scale_log2 max is one FMA              */
+    bool fast;         /* whether FP32 operations flush subnormals, and the merge of
+                          splits has approximate functions                              */
+    bool apart;        /* whether a thread adds a tile of P before its sum so far       */
+    bool neighbours;   /* whether threads add their sums at distance 1 first; false: 2  */
+    bool approximates; /* 1 / sum by rcp.approx.ftz.f32; false: correctly rounded       */
+    bool lse_nan;      /* whether a log-sum-exp is NaN if the sum is; false: +Inf       */
+    int guarded; /* number of tiles, from the first one taken on, that take a new maximum
+                    of -inf as 0 when they rescale                                      */
+    float *partial_o, *partial_lse; /* set by the module, if the keys are split         */
+};
+
 /* --- what a module has ------------------------------------------------------------ */
 
 /* A row of a module's table of families.  Among the kernels of a recipe, over all
@@ -526,6 +574,13 @@ struct gpu_module {
     size_t (*fp64_workspace)(const struct gpu_fp64 *gemm, int device);
     int (*fp64_start)(const struct gpu_fp64 *gemm, void *workspace, int device,
                       void *stream, char *fault);
+
+    const struct gpu_attention_kernel *attention_kernels; /* ended by a row without a
+                                                             name; NULL: no attention */
+
+    /* Compute attention of matrices in host memory, and wait; times as for fp64(). */
+    int (*attention)(const struct gpu_attention *attention, double *milliseconds,
+                     int repeats, int device, char *fault);
 };
 
 #endif

@@ -111,7 +111,7 @@ void table_names(char *text, size_t size, struct table t)
 
 void table_hint(char text[TABLE_HINT_MAX], struct table t, const char *name)
 {
-    char names[160];
+    char names[176];
     text[0] = 0;
     table_near(names, sizeof names, t, name);
     if (*names) {

@@ -11,10 +11,10 @@ import pathlib
 import sys
 import threading
 from ctypes import (POINTER, Structure, Union, byref, c_bool, c_char, c_char_p, c_double, c_int, c_int32,
-                    c_size_t, c_ubyte, c_uint32, c_uint64, c_void_p)
+                    c_int64, c_size_t, c_ubyte, c_uint32, c_uint64, c_void_p)
 
 UNSET = -1
-TEXT_MAX, FIELD_MAX, ORDER_MAX, GEMM_MAX = 240, 1024, 352, 768
+TEXT_MAX, FIELD_MAX, ORDER_MAX, GEMM_MAX, ATTENTION_MAX = 240, 1024, 352, 768, 1024
 EPILOGUE_MAX = 16
 DIMENSION_MAX = ctypes.c_size_t(-1).value
 
@@ -97,11 +97,24 @@ class Gemm(Structure):
                 ("parts", c_int), ("alpha_f64", c_double), ("beta_f64", c_double)]
 
 
+class Attention(Structure):
+    _fields_ = [("size", c_size_t), ("row", c_void_p), ("vary", c_char_p), ("unit_qk", c_void_p),
+                ("unit_pv", c_void_p), ("heads", c_size_t), ("kv_heads", c_size_t),
+                ("queries", c_size_t), ("keys", c_size_t), ("head_dim", c_size_t),
+                ("value_dim", c_size_t), ("window_left", c_int64), ("window_right", c_int64),
+                ("scale", c_uint32), ("q", Matrix), ("k", Matrix), ("v", Matrix), ("o", Matrix),
+                ("lse", c_void_p)]
+
+
 class Field(Structure):
     _fields_ = [("name", c_char_p), ("kind", c_int), ("text", c_char * FIELD_MAX)]
 
 
 class Difference(Structure):
+    """The library reports its members (below)."""
+
+
+class AttentionErrors(Structure):
     """The library reports its members (below)."""
 
 
@@ -179,7 +192,8 @@ class Prediction(Structure):
 
 # What bitcut.h calls them: tests compare sizes and offsets.
 STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_scales": Scales,
-           "bitcut_gemm": Gemm,
+           "bitcut_gemm": Gemm, "bitcut_attention": Attention,
+           "bitcut_attention_errors": AttentionErrors,
            "bitcut_field": Field, "bitcut_difference": Difference,
            "bitcut_explain_options": ExplainOptions, "bitcut_finding": Finding,
            "bitcut_explanation": Explanation, "bitcut_result_pair": ResultPair,
@@ -193,7 +207,7 @@ STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_scales": Scal
 # --- functions -----------------------------------------------------------------------------
 
 P, S, I, T = c_void_p, c_size_t, c_int, c_char_p
-G = POINTER(Gemm)
+G, A = POINTER(Gemm), POINTER(Attention)
 PROTOTYPES = {
     "version": (T, []), "status_text": (T, [I]), "stop_on": (P, [P]), "format_find": (P, [T]),
     "rounding_find": (P, [T]), "split_find": (P, [T]), "recipe_find": (P, [T]), "scheme_find": (P, [T]),
@@ -216,6 +230,9 @@ PROTOTYPES = {
     "gemm": (I, [G, G, I, P]), "gemm_verify": (I, [POINTER(Difference), G, G, I, P]),
     "gemm_judge": (I, [P, S, G, S, I, P]), "metric_name": (T, [S]),
     "exact_gemm": (I, [P, P, S, S, S, P, P, I]),
+    "attention_find": (P, [T]), "attention_init": (None, [A, S]), "attention": (I, [A, I, P]),
+    "attention_write": (I, [P, A, P]), "attention_verify": (I, [POINTER(Difference), A, I, P]),
+    "attention_exact": (I, [A, I, P]), "attention_judge": (I, [POINTER(AttentionErrors), A, I, P]),
     "explain": (I, [POINTER(Explanation), G, G, POINTER(ExplainOptions), I, P]),
     "explain_pair": (I, [POINTER(ResultPair), POINTER(POINTER(Explanation)), POINTER(G), G,
                          POINTER(Matrix), POINTER(ExplainOptions), I, P]),

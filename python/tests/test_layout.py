@@ -61,7 +61,7 @@ class Layout(unittest.TestCase):
 
     def test_constants(self):
         code = HEADER.read_text()
-        for name in ("TEXT", "FIELD", "ORDER", "GEMM"):
+        for name in ("TEXT", "FIELD", "ORDER", "GEMM", "ATTENTION"):
             value = re.search(rf"BITCUT_{name}_MAX = (\d+)", code).group(1)
             self.assertEqual(int(value), getattr(_library, name + "_MAX"))
 

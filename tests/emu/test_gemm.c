@@ -441,6 +441,34 @@ START_TEST(starts_in_orders)
 }
 END_TEST
 
+/* Starts from C on every unit with every class of values, with C of any class: tiny and
+   large C, zeros of both signs, NaN. */
+START_TEST(starts_on_units)
+{
+    static struct problem p;
+    uint64_t rng = test_seed() + 6;
+    int at = 0;
+    for (const struct bitcut_unit *u = units; u->name; u++, at++)
+        for (int class = 0; class < CLASSES; class ++) {
+            struct asked g = asked_of(&recipes[RECIPE_PLAIN], u);
+            g.start = BITCUT_START_C;
+            g.beta = ONE;
+            if (format_is_integer(u->a) || u->scale || !test_in_turn(at, class) ||
+                asked_check(&g, NULL) != BITCUT_OK)
+                continue;
+            const struct shape shape = { 5, 7,
+                                         (size_t)test_between(&rng, 1, LINE_LENGTH_MAX) };
+            gemm_problem_fill(&p, shape, &input_classes[class], &rng);
+            for (size_t i = 0; i < p.m * p.ldc; i++)
+                p.c[i] =
+                    test_between(&rng, 0, 2)
+                        ? p.c[i]
+                        : input_classes[test_between(&rng, 0, CLASSES - 1)].fill(&rng);
+            gemm_problem_check(&g, &p);
+        }
+}
+END_TEST
+
 /* Tiles that the edges cut in both directions. */
 START_TEST(tile_edges)
 {
@@ -589,5 +617,5 @@ START_TEST(known_answers)
 }
 END_TEST
 
-TEST_MAIN("gemm", recipes_on_units, epilogues_on_units, single_steps, starts_in_orders, tile_edges,
-          other_splits, known_answers)
+TEST_MAIN("gemm", recipes_on_units, epilogues_on_units, single_steps, starts_in_orders,
+          starts_on_units, tile_edges, other_splits, known_answers)

@@ -335,5 +335,8 @@ const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,
                                               .fp64 = model_fp64,
                                               .fp64_workspace = model_fp64_workspace,
                                               .fp64_start = model_fp64_start,
+                                              .attention_kernels =
+                                                  model_attention_kernels,
+                                              .attention = model_attention,
                                               .timer = &model_timer,
                                               .streams = &model_streams };

@@ -123,6 +123,11 @@ size_t model_fp64_workspace(const struct gpu_fp64 *g, int device);
 int model_fp64_start(const struct gpu_fp64 *g, void *workspace, int device, void *stream,
                      char *fault);
 
+extern const struct gpu_attention_kernel
+    model_attention_kernels[]; /* device_attention.c */
+int model_attention(const struct gpu_attention *call, double *milliseconds, int repeats,
+                    int device, char *fault);
+
 int model_claim(int device, int multiplier, char *fault);
 int model_sums(const struct exact_sums_to *to, size_t m, size_t n, size_t k,
                const uint32_t *a, const uint32_t *b, int device, char *fault);

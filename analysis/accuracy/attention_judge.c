@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/accuracy/attention_judge.h"
+
+#include "analysis/accuracy/attention_exact.h"
+#include "emu/attention/attention_plan.h"
+#include "lib/gemm/view.h"
+#include "lib/number/bits.h"
+#include "lib/number/hostfp.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* clang-format off */
+#define ERRORS(member, unit, what) \
+    RECORD_FIELD(struct bitcut_attention_errors, member, #member, unit, what)
+
+const struct record_field attention_error_fields[] = {
+    ERRORS(outputs, "", "outputs of O"),
+    ERRORS(correct, "", "outputs that are the exact result, rounded"),
+    ERRORS(unlike, "", "outputs that are finite where the exact result is not, or the other way round"),
+    ERRORS(max_ulp, "ulp", "largest distance from the exact result, in ulps of the format of O"),
+    ERRORS(mean_ulp, "ulp", "mean distance"),
+    ERRORS(bias_ulp, "ulp", "mean of the signed distances"),
+    ERRORS(relres, "", "||O - exact|| / ||exact||, Frobenius norms"),
+    ERRORS(max_u, "u", "largest distance relative to the largest |exact| of its head"),
+    ERRORS(head, "", "head of the output with the largest distance in ulps"),
+    ERRORS(row, "", "its query"),
+    ERRORS(column, "", "its column"),
+    { 0 }
+};
+/* clang-format on */
+
+/* Sums over all outputs. */
+struct sums {
+    double distance, bias, squares, exact;
+    size_t measured;
+};
+
+/* Add an output: O, and the exact result in the format of O and in FP32. */
+static void add_output(struct bitcut_attention_errors *e, struct sums *s,
+                       const size_t at[3], const struct bitcut_format *format, uint64_t o,
+                       uint64_t rounded, uint32_t exact, double *largest)
+{
+    const bool finite = format_is_finite(format, o);
+    const double x = format_to_double(format, o), want = value_of_float(exact);
+    e->outputs++;
+    e->correct += o == rounded || (x == 0 && format_to_double(format, rounded) == 0);
+    e->unlike += finite != format_is_finite(format, rounded);
+    if (!finite || !isfinite(want)) return;
+    const double distance = (x - want) / format_ulp(format, want);
+    s->measured++;
+    s->distance += fabs(distance);
+    s->bias += distance;
+    s->squares += (x - want) * (x - want);
+    s->exact += want * want;
+    if (fabs(x - want) > *largest) *largest = fabs(x - want);
+    if (!(fabs(distance) > e->max_ulp)) return;
+    e->max_ulp = fabs(distance);
+    e->head = at[0], e->row = at[1], e->column = at[2];
+}
+
+/* Add the outputs of a head. */
+static void add_head(struct bitcut_attention_errors *e, struct sums *s,
+                     const struct bitcut_attention *a, const struct bitcut_attention *own,
+                     const uint32_t *values, size_t head)
+{
+    const struct view o = view_of(&a->o, head, a->queries, a->value_dim, false),
+                      r = view_of(&own->o, head, a->queries, a->value_dim, false);
+    const double unit = ldexp(1, -o.format->fraction_bits - 1);
+    double largest = 0, norm = 0;
+    for (size_t i = 0; i < a->queries; i++)
+        for (size_t p = 0; p < a->value_dim; p++) {
+            const uint32_t exact = values[(head * a->queries + i) * a->value_dim + p];
+            const double size = fabs(value_of_float(exact));
+            add_output(e, s, (size_t[]){ head, i, p }, o.format, view_encoding(&o, i, p),
+                       view_encoding(&r, i, p), exact, &largest);
+            if (isfinite(size) && size > norm) norm = size;
+        }
+    if (norm > 0 && largest / norm / unit > e->max_u) e->max_u = largest / norm / unit;
+}
+
+/* Compute the exact result into memory of its own, and compare. */
+static enum bitcut_status judge(struct bitcut_attention_errors *to,
+                                const struct bitcut_attention *a, void *rounded,
+                                uint32_t *values, int threads,
+                                const struct progress *progress, struct fault *f)
+{
+    struct bitcut_attention own = *a;
+    struct bitcut_attention_errors e = { .size = sizeof e };
+    struct sums s = { 0 };
+    struct hostfp saved;
+    own.o = (struct bitcut_matrix){ .to = rounded,
+                                    .format = a->o.format,
+                                    .stride = a->queries * a->value_dim };
+    const struct attention_exact_options options = { .threads = threads,
+                                                     .progress = progress,
+                                                     .values = values };
+    const enum bitcut_status status = attention_exact(NULL, &own, &options, f);
+    if (status != BITCUT_OK) return status;
+    hostfp_enter(&saved);
+    for (size_t h = 0; h < a->heads; h++) add_head(&e, &s, a, &own, values, h);
+    const double count = s.measured ? (double)s.measured : 1;
+    e.mean_ulp = s.distance / count;
+    e.bias_ulp = s.bias / count;
+    e.relres = s.exact > 0     ? sqrt(s.squares / s.exact)
+               : s.squares > 0 ? (double)INFINITY
+                               : 0;
+    *to = e; /* before the mode changes */
+    hostfp_leave(&saved);
+    return BITCUT_OK;
+}
+
+enum bitcut_status attention_judge(struct bitcut_attention_errors *to,
+                                   const struct bitcut_attention *attention, int threads,
+                                   const struct progress *progress, struct fault *f)
+{
+    struct bitcut_attention a;
+    size_t count = 0;
+    enum bitcut_status status = struct_check("errors", to ? to->size : 0, sizeof *to, f);
+    if (status == BITCUT_OK) status = attention_take(&a, attention, f);
+    if (status == BITCUT_OK) status = attention_check_matrices(&a, f);
+    if (status == BITCUT_OK && threads < 0)
+        status = fault_set(f, BITCUT_BAD_ARGUMENT, "counts must not be negative");
+    if (status != BITCUT_OK) return status;
+    const bool fits = size_multiply(&count, a.heads, a.queries) &&
+                      size_multiply(&count, count, a.value_dim);
+    void *const rounded =
+        fits ? memory_allocate(count, (size_t)format_bytes(matrix_format(&a.o))) : NULL;
+    uint32_t *const values = fits ? memory_allocate(count, sizeof *values) : NULL;
+    status = rounded && values ? judge(to, &a, rounded, values, threads, progress, f)
+                               : fault_set(f, BITCUT_NO_MEMORY,
+                                           "not enough memory for the exact reference");
+    free(rounded);
+    free(values);
+    return status;
+}
+
+enum bitcut_status bitcut_attention_judge(struct bitcut_attention_errors *to,
+                                          const struct bitcut_attention *attention,
+                                          int threads, char *why)
+{
+    struct fault f;
+    return fault_write(
+        why, attention_judge(to, attention, threads, progress_of_thread(), &f), &f);
+}

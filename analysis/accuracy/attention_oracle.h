@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Outputs of exact attention by MPFR: with growing precision until the rounding is
+   decided (Ziv 1991), and values half way between two results by an exact test.  MPFR
+   ends the program if it runs out of memory.  One thread at a time. */
+#ifndef BITCUT_ANALYSIS_ACCURACY_ATTENTION_ORACLE_H
+#define BITCUT_ANALYSIS_ACCURACY_ATTENTION_ORACLE_H
+
+#include "lib/number/format.h"
+
+/* A query and the keys that it sees: finite FP32 values as doubles. */
+struct attention_oracle_query {
+    size_t keys, dim, value_dim;
+    double scale;
+    const double *q, *k, *v; /* [dim], [dim][k_stride], [key][value_dim] */
+    size_t k_stride;
+    const double *v_max; /* [value_dim]: at least the largest |v| */
+};
+
+struct attention_oracle;
+
+/* NULL: no memory. */
+struct attention_oracle *attention_oracle_open(const struct attention_oracle_query *x);
+
+/* Output `column`, rounded once to nearest even of the format.  *exact: whether it was
+   recognised as an exact value. */
+uint64_t attention_oracle_output(bool *exact, struct attention_oracle *o, size_t column,
+                                 const struct bitcut_format *format);
+
+void attention_oracle_close(struct attention_oracle *o);
+
+#endif

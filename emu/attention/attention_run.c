@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "emu/attention/attention_run.h"
+
+#include "emu/attention/attention_operands.h"
+#include "emu/attention/softmax.h"
+#include "lib/base/size.h"
+#include "lib/base/threads.h"
+#include "lib/gemm/view.h"
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
+#include "lib/number/hostfp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Keys whose scores are computed at a time, in whole tiles, and queries of a block that
+   no mask limits.  Neither changes a bit. */
+enum { KEYS_AT_A_TIME = 512, QUERIES_AT_A_TIME = 256 };
+
+/* An attention while it runs. */
+struct attention_job {
+    const struct attention_plan *plan;
+    const struct attention_operands *x;
+    const struct attention_options *options;
+    size_t block;  /* queries of a block */
+    size_t blocks; /* of a head          */
+    size_t ahead;  /* tiles whose scores are computed at a time */
+};
+
+/* The memory of a thread, and the block that it computes. */
+struct worker {
+    const struct attention_job *job;
+    struct gemm_scratch scratch;
+    size_t head, first, rows; /* the block: its head, first query and queries          */
+    size_t block_m_first;     /* the first and the last query of the kernel's block, to */
+    size_t block_m_last;      /* which masks of tiles refer                             */
+    float *s;                 /* [row][ahead block_n]: scores                           */
+    float *p;                 /* [row][block_n]                                         */
+    float *o;                 /* [row][value_dim]                                       */
+    float *product;           /* the same: a product of P and V                         */
+    struct softmax_row *row;  /* [row]                                                  */
+    float *split_o;           /* [split][row][value_dim]; NULL: one split               */
+    float *lse;               /* [split][row]                                           */
+};
+
+static size_t kv_head(const struct attention_plan *plan, size_t head)
+{
+    return head / (plan->a.heads / plan->a.kv_heads);
+}
+
+/* --- products -------------------------------------------------------------------------
+ */
+
+/* Run a product of FP32 matrices on one thread. */
+static enum bitcut_status multiply(struct worker *w, const struct bitcut_gemm *like,
+                                   const struct gemm_plan *plan, float *d, size_t ldd,
+                                   size_t m, size_t n, size_t k, const void *a,
+                                   size_t lda, const void *b, size_t ldb, struct fault *f)
+{
+    const struct gemm_options o = { .threads = 1,
+                                    .simd = w->job->options->simd,
+                                    .scratch = &w->scratch };
+    struct bitcut_gemm g = *like;
+    g.m = m, g.n = n, g.k = k;
+    g.a = (struct bitcut_matrix){ .at = a, .ld = lda };
+    g.b = (struct bitcut_matrix){ .at = b, .ld = ldb };
+    g.c = (struct bitcut_matrix){ .at = d, .ld = ldd };
+    g.d = (struct bitcut_matrix){ .to = d, .ld = ldd };
+    return gemm_run_plan(&g, plan, &o, f);
+}
+
+/* Scores of tiles [tile, tile + count). */
+static enum bitcut_status scores(struct worker *w, size_t tile, size_t count,
+                                 struct fault *f)
+{
+    const struct attention_plan *const plan = w->job->plan;
+    const struct attention_operands *const x = w->job->x;
+    const size_t dim = plan->a.head_dim, n = plan->block_n;
+    const uint32_t *const q = x->q + (w->head * plan->a.queries + w->first) * dim;
+    const uint32_t *const kt =
+        x->kt + kv_head(plan, w->head) * dim * x->padded + tile * n;
+    return multiply(w, &plan->qk, &plan->qk_plan, w->s, w->job->ahead * n, w->rows,
+                    count * n, dim, q, dim, kt, x->padded, f);
+}
+
+/* The product of P and V of `keys` keys of a tile, from key `from` of the tile on. */
+static enum bitcut_status values(struct worker *w, float *to, size_t tile, size_t from,
+                                 size_t keys, struct fault *f)
+{
+    const struct attention_plan *const plan = w->job->plan;
+    const struct attention_operands *const x = w->job->x;
+    const size_t dim = plan->a.value_dim, n = plan->block_n;
+    const uint32_t *const v =
+        x->v + (kv_head(plan, w->head) * x->padded + tile * n + from) * dim;
+    return multiply(w, &plan->pv, &plan->pv_plan, to, dim, w->rows, dim, keys,
+                    w->p + from, n, v, dim, f);
+}
+
+/* --- tiles ----------------------------------------------------------------------------
+ */
+
+/* P of all queries of the block for a tile; its scores begin at column `at`. */
+static void softmax(struct worker *w, size_t tile, size_t at, size_t step)
+{
+    const struct attention_plan *const plan = w->job->plan;
+    const struct attention_operands *const x = w->job->x;
+    const size_t n = plan->block_n, base = tile * n, ld = w->job->ahead * n;
+    for (size_t i = 0; i < w->rows; i++) {
+        size_t from, to;
+        attention_keys_seen(&from, &to, &plan->a, w->first + i);
+        from = larger(from, base), to = smaller(to, base + n);
+        if (from >= to) from = to = base;
+        const struct softmax_scores s = {
+            .s = w->s + i * ld + at,
+            .count = n,
+            .from = from - base,
+            .to = to - base,
+            .q_factor =
+                x->q_factor ? x->q_factor[w->head * plan->a.queries + w->first + i] : 1,
+            .k_factor = x->k_factor
+                            ? x->k_factor + kv_head(plan, w->head) * x->padded + base
+                            : NULL,
+        };
+        softmax_tile(w->p + i * n, &w->row[i], plan, &s, step);
+    }
+}
+
+/* O of a tile that accumulates in O. */
+static enum bitcut_status accumulate(struct worker *w, size_t tile, bool first,
+                                     struct fault *f)
+{
+    const struct attention_plan *const plan = w->job->plan;
+    const size_t dim = plan->a.value_dim;
+    for (size_t i = 0; i < w->rows && !first; i++)
+        softmax_rescale(w->o + i * dim, dim, &w->row[i], plan);
+    return values(w, w->o, tile, 0, plan->block_n, f);
+}
+
+/* O of a tile whose products with V begin from zero. */
+static enum bitcut_status add_products(struct worker *w, size_t tile, bool first,
+                                       struct fault *f)
+{
+    const struct attention_plan *const plan = w->job->plan;
+    const size_t dim = plan->a.value_dim, n = plan->block_n;
+    const size_t keys = plan->row.from_zero > 0 ? (size_t)plan->row.from_zero : n;
+    enum bitcut_status status = BITCUT_OK;
+    for (size_t from = 0; from < n && status == BITCUT_OK; from += keys) {
+        status = values(w, w->product, tile, from, keys, f);
+        for (size_t i = 0; i < w->rows && status == BITCUT_OK; i++)
+            softmax_add(w->o + i * dim, w->product + i * dim, dim, &w->row[i], plan,
+                        !first && !from);
+    }
+    return status;
+}
+
+/* P divided by its sum, for a tile that has all keys. */
+static void divide_p(struct worker *w)
+{
+    const struct attention_plan *const plan = w->job->plan;
+    for (size_t i = 0; i < w->rows; i++)
+        softmax_divide(w->p + i * plan->block_n, plan->block_n,
+                       softmax_sum(&w->row[i], plan), plan);
+}
+
+static enum bitcut_status run_tile(struct worker *w, size_t tile, size_t at, size_t step,
+                                   struct fault *f)
+{
+    const struct attention_plan *const plan = w->job->plan;
+    softmax(w, tile, at, step);
+    if (plan->row.p_divided) divide_p(w);
+    return (plan->row.from_zero ? add_products : accumulate)(w, tile, !step, f);
+}
+
+/* --- blocks ---------------------------------------------------------------------------
+ */
+
+/* The tiles [*from, *to) of a split that the kernel's block visits. */
+static void tiles_seen(size_t *from, size_t *to, const struct worker *w, size_t split)
+{
+    const struct attention_plan *const plan = w->job->plan;
+    *from = smaller(split * plan->split_tiles, plan->tiles);
+    *to = smaller(*from + plan->split_tiles, plan->tiles);
+    const struct bitcut_attention *const a = &plan->a;
+    if (!plan->masked) return;
+    const int64_t shift = (int64_t)a->keys - (int64_t)a->queries,
+                  n = (int64_t)plan->block_n;
+    if (a->window_right >= 0) {
+        const int64_t last = (int64_t)w->block_m_last + 1 + shift + a->window_right;
+        *to = smaller(*to, last > 0 ? (size_t)((last + n - 1) / n) : 0);
+    }
+    if (a->window_left >= 0) {
+        const int64_t at = (int64_t)w->block_m_first + shift - a->window_left;
+        *from = larger(*from, at > 0 ? (size_t)(at / n) : 0);
+    }
+}
+
+/* The tiles of a split in their order, with scores of several tiles at a time. */
+static enum bitcut_status run_split(struct worker *w, size_t split, struct fault *f)
+{
+    const struct attention_plan *const plan = w->job->plan;
+    const size_t n = plan->block_n, ahead = w->job->ahead;
+    size_t from, to;
+    enum bitcut_status status = BITCUT_OK;
+    tiles_seen(&from, &to, w, split);
+    memset(w->o, 0, w->rows * plan->a.value_dim * sizeof *w->o);
+    for (size_t i = 0; i < w->rows; i++) softmax_start(&w->row[i]);
+    for (size_t done = 0; from + done < to && status == BITCUT_OK;) {
+        const size_t count = smaller(ahead, to - from - done);
+        const size_t base = plan->row.descending ? to - done - count : from + done;
+        if (progress_stopped(w->job->options->progress)) return BITCUT_UNSUPPORTED;
+        status = scores(w, base, count, f);
+        for (size_t t = 0; t < count && status == BITCUT_OK; t++) {
+            const size_t at = plan->row.descending ? count - 1 - t : t;
+            status = run_tile(w, base + at, at * n, done + t, f);
+        }
+        done += count;
+    }
+    return status;
+}
+
+/* Divide O by the sums, and set the logarithm of each. */
+static void finish_split(struct worker *w, float *lse)
+{
+    const struct attention_plan *const plan = w->job->plan;
+    const size_t dim = plan->a.value_dim;
+    const float none = plan->row.splits > 1 ? -(float)INFINITY : (float)INFINITY;
+    for (size_t i = 0; i < w->rows; i++) {
+        const float sum = softmax_sum(&w->row[i], plan);
+        if (!plan->row.p_divided) softmax_divide(w->o + i * dim, dim, sum, plan);
+        lse[i] = softmax_lse(&w->row[i], sum, none, plan);
+    }
+}
+
+/* --- merging splits -------------------------------------------------------------------
+ */
+
+enum { MERGE_MAX = 1 << 10, MERGE_THREADS = 128 };
+
+/* The threads that add the weights of a query: combine_attn_seqk_parallel() of
+   flash_fwd_kernel.h, with its blocks of 4, 8 or 16 queries. */
+static size_t merge_threads(const struct attention_plan *plan, size_t slots)
+{
+    const size_t dim = plan->a.head_dim;
+    const size_t queries = dim % 128 == 0 ? 4 : dim % 64 == 0 ? 8 : 16;
+    return smaller(MERGE_THREADS / queries, slots);
+}
+
+static float merged_max(const float *lse, size_t slots)
+{
+    float max = lse[0];
+    for (size_t i = 1; i < slots; i++) max = lse[i] > max || max != max ? lse[i] : max;
+    return max == -(float)INFINITY ? 0 : max;
+}
+
+/* The sum of exp(lse - max): slots of a thread one after the other, then the threads at
+   distance half their number, ..., 1. */
+static float merged_sum(const float *lse, size_t slots, float max,
+                        const struct attention_plan *plan)
+{
+    const struct attention_merge *const m = plan->row.merge;
+    const size_t threads = merge_threads(plan, slots);
+    float x[MERGE_THREADS], y[MERGE_THREADS];
+    for (size_t t = 0; t < threads; t++) {
+        x[t] = m->exp(lse[t] - max);
+        for (size_t i = t + threads; i < slots; i += threads)
+            x[t] += m->exp(lse[i] - max);
+    }
+    for (size_t step = threads / 2; step; step /= 2) {
+        for (size_t t = 0; t < threads; t++) y[t] = x[t] + x[t ^ step];
+        memcpy(x, y, threads * sizeof *x);
+    }
+    return x[0];
+}
+
+/* O of a query from the splits' O, each times its weight; return the logarithm of the
+   sum. */
+static float merge_row(float *o, const struct worker *w, size_t i)
+{
+    const struct attention_plan *const plan = w->job->plan;
+    const size_t split_count = (size_t)plan->row.splits, dim = plan->a.value_dim;
+    float lse[MERGE_MAX];
+    size_t slots = 2;
+    while (slots < split_count) slots *= 2;
+    for (size_t s = 0; s < slots; s++)
+        lse[s] = s < split_count ? w->lse[s * w->rows + i] : -(float)INFINITY;
+    const float max = merged_max(lse, slots), sum = merged_sum(lse, slots, max, plan);
+    const float all =
+        sum == 0 || sum != sum ? (float)INFINITY : plan->row.merge->log(sum) + max;
+    memset(o, 0, dim * sizeof *o);
+    for (size_t s = 0; s < split_count; s++) {
+        const float weight = plan->row.merge->exp(lse[s] - all);
+        const float *const part = w->split_o + (s * w->rows + i) * dim;
+        for (size_t p = 0; p < dim; p++) o[p] = attention_fma(weight, part[p], o[p]);
+    }
+    return all;
+}
+
+/* --- outputs --------------------------------------------------------------------------
+ */
+
+/* Write O of the block, with the factors of the columns of V. */
+static void store(const struct worker *w, const float *lse)
+{
+    const struct attention_plan *const plan = w->job->plan;
+    const struct bitcut_attention *const a = &plan->a;
+    const struct view o = view_of(&a->o, w->head, a->queries, a->value_dim, false);
+    const float *const factor = w->job->x->v_factor;
+    for (size_t i = 0; i < w->rows; i++) {
+        for (size_t p = 0; p < a->value_dim; p++) {
+            float x = w->o[i * a->value_dim + p];
+            if (factor) x *= factor[kv_head(plan, w->head) * a->value_dim + p];
+            view_set(&o, w->first + i, p, x != x ? F32_NAN : bits_of_float(x));
+        }
+        if (a->lse)
+            a->lse[w->head * a->queries + w->first + i] =
+                lse[i] != lse[i] ? F32_NAN : bits_of_float(lse[i]);
+    }
+}
+
+static enum bitcut_status run_block(struct worker *w, struct fault *f)
+{
+    const struct attention_plan *const plan = w->job->plan;
+    const size_t split_count = (size_t)plan->row.splits,
+                 size = w->rows * plan->a.value_dim;
+    for (size_t s = 0; s < split_count; s++) {
+        const enum bitcut_status status = run_split(w, s, f);
+        if (status != BITCUT_OK) return status;
+        finish_split(w, w->lse + s * w->rows);
+        if (split_count > 1) memcpy(w->split_o + s * size, w->o, size * sizeof *w->o);
+    }
+    for (size_t i = 0; i < w->rows && split_count > 1; i++)
+        w->lse[i] = merge_row(w->o + i * plan->a.value_dim, w, i);
+    store(w, w->lse);
+    return BITCUT_OK;
+}
+
+/* --- all of them ----------------------------------------------------------------------
+ */
+
+static void worker_clear(struct worker *w)
+{
+    free(w->scratch.at);
+    free(w->s);
+    free(w->p);
+    free(w->o);
+    free(w->product);
+    free(w->row);
+    free(w->split_o);
+    free(w->lse);
+}
+
+static bool worker_make(struct worker *w, const struct attention_job *job)
+{
+    const struct attention_plan *const plan = job->plan;
+    const size_t rows = job->block, dim = plan->a.value_dim, n = plan->block_n,
+                 split_count = (size_t)plan->row.splits;
+    size_t all = 0;
+    *w = (struct worker){ .job = job };
+    if (!size_multiply(&all, rows * split_count, dim)) return false;
+    w->s = memory_allocate(rows * job->ahead, n * sizeof *w->s);
+    w->p = memory_allocate(rows * n, sizeof *w->p);
+    w->o = memory_allocate(rows * dim, sizeof *w->o);
+    w->product = memory_allocate(rows * dim, sizeof *w->product);
+    w->row = memory_allocate(rows, sizeof *w->row);
+    w->split_o = memory_allocate(split_count > 1 ? all : 0, sizeof *w->split_o);
+    w->lse = memory_allocate(rows * split_count, sizeof *w->lse);
+    return w->s && w->p && w->o && w->product && w->row && w->split_o && w->lse;
+}
+
+/* Run block `at` of all. */
+static enum bitcut_status run_nth(struct worker *w, size_t at, struct fault *f)
+{
+    const struct attention_job *const job = w->job;
+    const struct attention_plan *const plan = job->plan;
+    struct hostfp saved;
+    w->head = at / job->blocks;
+    w->first = at % job->blocks * job->block;
+    w->rows = smaller(job->block, plan->a.queries - w->first);
+    w->block_m_first = w->first / plan->block_m * plan->block_m;
+    w->block_m_last = w->block_m_first + plan->block_m - 1;
+    hostfp_enter(&saved);
+    const enum bitcut_status status = run_block(w, f);
+    hostfp_leave(&saved);
+    return status;
+}
+
+/* Run all blocks that this thread takes. */
+static void run_thread(enum bitcut_status *worst, struct fault *why,
+                       const struct attention_job *job, size_t count, size_t *done)
+{
+    struct worker w;
+    struct fault f = { .status = BITCUT_OK };
+    const bool made = worker_make(&w, job);
+#pragma omp for schedule(dynamic)
+    for (size_t i = 0; i < count; i++) {
+        enum bitcut_status now;
+        size_t finished;
+#pragma omp atomic read
+        now = *worst;
+        if (now != BITCUT_OK) continue;
+        now = made ? run_nth(&w, i, &f) : BITCUT_NO_MEMORY;
+#pragma omp atomic capture
+        finished = ++*done;
+        if (now == BITCUT_OK && threads_first())
+            progress_report(job->options->progress, finished, count);
+        if (now == BITCUT_OK) continue;
+#pragma omp critical(attention)
+        if (*worst == BITCUT_OK) *worst = now, *why = f;
+    }
+    worker_clear(&w);
+}
+
+static enum bitcut_status run_blocks(const struct attention_job *job, struct fault *f)
+{
+    const size_t count = job->plan->a.heads * job->blocks;
+    const int team = threads_for(job->options->threads, count);
+    enum bitcut_status worst = BITCUT_OK;
+    struct fault why = { .status = BITCUT_OK };
+    size_t done = 0;
+#pragma omp parallel num_threads(team)
+    run_thread(&worst, &why, job, count, &done);
+    if (worst == BITCUT_NO_MEMORY)
+        return fault_set(f, worst, "not enough memory for the attention");
+    if (worst == BITCUT_UNSUPPORTED && progress_stopped(job->options->progress))
+        return fault_set(f, worst, "stopped");
+    if (worst != BITCUT_OK && f) *f = why;
+    return worst;
+}
+
+enum bitcut_status attention_run(const struct attention_plan *plan,
+                                 const struct attention_options *options, struct fault *f)
+{
+    const struct bitcut_attention *const a = &plan->a;
+    struct attention_operands x;
+    struct attention_job job = { .plan = plan, .x = &x, .options = options };
+    if (!a->heads || !a->queries) return BITCUT_OK;
+    if (plan->row.splits > MERGE_MAX)
+        return fault_option(f, "vary", "splits must be at most %d", MERGE_MAX);
+    enum bitcut_status status = attention_operands_make(&x, plan, options->threads);
+    if (status != BITCUT_OK)
+        return fault_set(f, status, "not enough memory for the operands");
+    job.block = plan->masked ? plan->block_m : larger(plan->block_m, QUERIES_AT_A_TIME);
+    job.block = smaller(job.block, a->queries);
+    job.blocks = divide_up(a->queries, job.block);
+    job.ahead = larger(1, KEYS_AT_A_TIME / plan->block_n);
+    status = run_blocks(&job, f);
+    attention_operands_clear(&x);
+    return status;
+}

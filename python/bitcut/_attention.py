@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Attention to the bit: struct bitcut_attention from arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any, Optional
+
+from . import _arrays
+from ._arrays import View, contiguous, look
+from ._gemm import _f32, integer
+from ._library import (ATTENTION_MAX, Attention as Struct, AttentionErrors, BadArgument, BadType, Difference,
+                       byref, compute, format_row, fresh, lib, read, text, values)
+from ._results import Result
+
+WINDOW_MAX = 2**30
+
+
+def _row(name: str):
+    found = lib.bitcut_attention_find(text(name, "row"))
+    if not found:
+        raise BadArgument(f"{name}: unknown row; bitcut.attentions() has all")
+    return found
+
+
+def _threads(threads: Any) -> int:
+    return integer(threads, "threads")
+
+
+class _Operand:
+    """The matrices of all heads of an array: (length, dim), (heads, length, dim) or (batch, heads,
+    length, dim)."""
+
+    def __init__(self, x: Any, name: str, format: Optional[str], copy: bool):
+        view = look(x, name)
+        if not 2 <= len(view.shape) <= 4:
+            raise BadArgument(f"{name}: {len(view.shape)} dimensions; (length, dim), (heads, length, dim) or "
+                              "(batch, heads, length, dim)")
+        self.format = view.format or format
+        if self.format is None:
+            raise BadType(f"{name}: encodings of type {view.kind}; format= says of which format")
+        if _arrays.element_bytes(self.format) != view.item:
+            raise BadType(f"{name}: elements of {view.kind} do not hold {self.format}")
+        if not self._rows_are_dense(view):
+            if not copy:
+                raise BadArgument(f"{name}: rows have gaps or are not rows; copy=True copies it")
+            view = contiguous(view)
+        self.view, self.rows, self.cols = view, view.shape[-2], view.shape[-1]
+        self.lead = view.shape[:-2]
+        self.heads = math.prod(self.lead)
+        self.addresses = (ctypes.c_void_p * max(self.heads, 1))(*self._addresses())
+
+    @staticmethod
+    def _rows_are_dense(view: View) -> bool:
+        row, item = view.strides[-2:]
+        return not view.count or ((view.shape[-1] == 1 or item == view.item) and row % view.item == 0 and
+                                  (view.shape[-2] == 1 or row >= view.shape[-1] * view.item))
+
+    def _addresses(self):
+        addresses = [self.view.address]
+        for n, stride in zip(self.lead, self.view.strides[:-2]):
+            addresses = [at + i * stride for at in addresses for i in range(n)]
+        return addresses
+
+    def fill(self, matrix):
+        matrix.each = ctypes.addressof(self.addresses)
+        matrix.format = format_row(self.format)
+        matrix.ld = max(self.view.strides[-2] // self.view.item, self.cols) if self.rows > 1 else 0
+
+
+class _Problem:
+    """A struct bitcut_attention and the arrays that it points to."""
+
+    def __init__(self, q, k, v, o=None, *, row=None, vary=None, causal=False, window_left=None,
+                 window_right=None, scale=None, format=None, format_o=None, copy=False, lse=False):
+        self.struct = a = Struct()
+        lib.bitcut_attention_init(byref(a), ctypes.sizeof(a))
+        self.q, self.k, self.v = (_Operand(x, name, format, copy) for x, name in
+                                  ((q, "Q"), (k, "K"), (v, "V")))
+        if row is not None:
+            a.row = _row(row)
+        self.vary = None if vary is None else text(vary, "vary")
+        a.vary = self.vary
+        a.heads, a.kv_heads = self.q.heads, self.k.heads
+        a.queries, a.keys, a.head_dim, a.value_dim = self.q.rows, self.k.rows, self.q.cols, self.v.cols
+        if self.k.cols != self.q.cols or self.v.rows != self.k.rows or self.v.heads != self.k.heads:
+            raise BadArgument(f"Q {self.q.view.shape}, K {self.k.view.shape} and V {self.v.view.shape} do not "
+                              "belong together")
+        if causal and window_right is not None:
+            raise BadArgument("causal: window_right is given as well")
+        for name, value in (("window_left", window_left), ("window_right", 0 if causal else window_right)):
+            if value is not None:
+                setattr(a, name, integer(value, name, WINDOW_MAX))
+        if scale is not None:
+            a.scale = _f32(scale, "scale")
+        wide = _arrays.element_bytes(self.q.format) >= 2
+        self.shape = (*self.q.lead, self.q.rows, self.v.cols)
+        result = o if o is not None else _arrays.empty(
+            self.shape, format_o or (self.q.format if wide else "bf16"))
+        self.result, self.o = result, _Operand(result, "O", format_o, copy)
+        if tuple(self.o.view.shape) != self.shape:
+            raise BadArgument(f"O {self.o.view.shape}: not {self.shape}")
+        for operand, matrix in ((self.q, a.q), (self.k, a.k), (self.v, a.v), (self.o, a.o)):
+            operand.fill(matrix)
+        self.lse = _arrays.empty(self.shape[:-1], "f32") if lse else None
+        a.lse = look(self.lse, "lse").address or None if lse else None
+
+    def run(self, function, *first, threads):
+        compute(function, *first, byref(self.struct), _threads(threads), keep=(self, first),
+                products=self.struct.heads * self.struct.queries * self.struct.keys *
+                (self.struct.head_dim + self.struct.value_dim))
+
+    def line(self) -> str:
+        line = ctypes.create_string_buffer(ATTENTION_MAX)
+        read(lib.bitcut_attention_write, line, byref(self.struct))
+        return line.value.decode()
+
+
+class Attention(Result):
+    """Attention: the array ``o``, ``lse`` if it was asked for, and ``fields``, by which it was computed."""
+
+
+def attention(q: Any, k: Any, v: Any, *, row: str, vary: Optional[str] = None, causal: bool = False,
+              window_left: Optional[int] = None, window_right: Optional[int] = None,
+              scale: Optional[float] = None, format: Optional[str] = None, format_o: Optional[str] = None,
+              lse: bool = False, copy: bool = False, threads: int = 0) -> Attention:
+    """Compute softmax(scale Q K^T) V as an algorithm computes it on its units, bit for bit.
+
+    Args:    q: Q, (queries, dim), (heads, queries, dim) or (batch, heads, queries, dim)
+             k: K, with keys in place of queries; heads may be a divisor of Q's
+             v: V, (keys, dim of O) with the heads of K
+             row: a name of attentions()
+             vary: items that change fields of the row, such as "block-n=64,direction=ascending"
+             causal: a query sees the keys up to its own; the last query is aligned with the last key
+             window_left: keys before its own that a query sees; None: all
+             window_right: keys after its own; None: all
+             scale: factor of the scores; None: 1 / sqrt(dim)
+             format: format of the elements, if they are encodings
+             format_o: format of O; None: that of Q, or bf16 if Q has fewer than 16 bits
+             lse: compute the logarithms of the sums, too
+             copy: copy arrays whose rows have gaps
+             threads: number of threads; 0: one for each processor
+    Returns: Attention, with the array ``o``
+    Raises:  BadArgument: a shape, a name or a number does not fit
+             BadType: an argument is no array, or its elements are unknown
+
+    >>> x = numpy.float16([[1, 0], [0, 1]])
+    >>> bitcut.attention(x, x, x, row="pytorch-flash").o.tolist()
+    [[0.669921875, 0.330322265625], [0.330322265625, 0.669921875]]
+    """
+    p = _Problem(q, k, v, row=row, vary=vary, causal=causal, window_left=window_left, window_right=window_right,
+                 scale=scale, format=format, format_o=format_o, copy=copy, lse=lse)
+    p.run(lib.bitcut_attention, threads=threads)
+    return Attention(o=p.result, lse=p.lse, row=row, fields=p.line())
+
+
+def attention_exact(q: Any, k: Any, v: Any, *, threads: int = 0, **given) -> Any:
+    """Compute softmax(scale Q K^T) V exactly, and round it once, to nearest even.
+
+    Args:    q: Q, as for attention()
+             k: K
+             v: V
+             threads: number of threads; 0: one for each processor
+             given: causal, window_left, window_right, scale, format, format_o and copy of attention()
+    Returns: O, a new array
+    Raises:  BadArgument, BadType: as attention()
+
+    >>> x = numpy.float16([[1, 0], [0, 1]])
+    >>> bitcut.attention_exact(x, x, x, format_o="f32").tolist()
+    [[0.6697615385055542, 0.3302384614944458], [0.3302384614944458, 0.6697615385055542]]
+    """
+    p = _Problem(q, k, v, **_without(given, "row", "vary", "lse"))
+    p.run(lib.bitcut_attention_exact, threads=threads)
+    return p.result
+
+
+def _without(given: dict, *names: str) -> dict:
+    for name in names:
+        if name in given:
+            raise BadArgument(f"{name}: this call does not take it")
+    return given
+
+
+class AttentionVerification(Result):
+    """Whether O is that of attention(): true if no bit differs.  ``compared`` and ``differ`` count
+    outputs, ``first`` has the position of the first one that differs."""
+
+    def __bool__(self):
+        return self.differ == 0
+
+    def __str__(self):
+        if self:
+            return f"all {self.compared} outputs are those of {self.row}, bit for bit"
+        return (f"{self.differ} of {self.compared} outputs differ from {self.row}; the first is "
+                f"{self.first['at']}: {self.first['given']:#x}, not {self.first['expected']:#x}")
+
+
+def attention_verify(o: Any, q: Any, k: Any, v: Any, *, row: str, threads: int = 0,
+                     **given) -> AttentionVerification:
+    """Compare O with the result of attention(), bit for bit.
+
+    Args:    o: O, (..., queries, dim of V)
+             q: Q, as for attention()
+             k: K
+             v: V
+             row: a name of attentions()
+             threads: number of threads; 0: one for each processor
+             given: all other arguments of attention() except lse
+    Returns: AttentionVerification, true if no bit differs
+    Raises:  BadArgument, BadType: as attention()
+
+    >>> x = numpy.float16([[1, 0], [0, 1]])
+    >>> o = bitcut.attention(x, x, x, row="pytorch-flash").o
+    >>> print(bitcut.attention_verify(o, x, x, x, row="pytorch-flash"))
+    all 4 outputs are those of pytorch-flash, bit for bit
+    """
+    p = _Problem(q, k, v, o, row=row, **_without(given, "lse"))
+    found = fresh(Difference)
+    p.run(lib.bitcut_attention_verify, byref(found), threads=threads)
+    at = [found.row, found.column]
+    for n in reversed(p.q.lead):
+        at.insert(0, found.gemm % n)
+        found.gemm //= n
+    first = {"at": at, "given": found.given, "expected": found.expected} if found.differ else None
+    return AttentionVerification(row=row, compared=found.compared, differ=found.differ, first=first)
+
+
+class AttentionMetrics(Result):
+    """Errors of O, an attribute each: ``max_ulp``, ``mean_ulp``, ``relres`` and others."""
+
+
+def attention_judge(o: Any, q: Any, k: Any, v: Any, *, threads: int = 0, **given) -> AttentionMetrics:
+    """Measure how far O is from exact attention.
+
+    Args:    o: O, (..., queries, dim of V)
+             q: Q, as for attention()
+             k: K
+             v: V
+             threads: number of threads; 0: one for each processor
+             given: as for attention_exact()
+    Returns: AttentionMetrics
+    Raises:  BadArgument, BadType: as attention()
+
+    >>> x = numpy.float16([[1, 0], [0, 1]])
+    >>> bitcut.attention_judge(bitcut.attention_exact(x, x, x), x, x, x).correct
+    4
+    """
+    p = _Problem(q, k, v, o, **_without(given, "row", "vary", "lse"))
+    found = fresh(AttentionErrors)
+    p.run(lib.bitcut_attention_judge, byref(found), threads=threads)
+    return AttentionMetrics(**values(found))

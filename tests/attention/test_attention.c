@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The emulator of attention against an independent definition, for every row and for
+   random variations of its fields; any number of threads, level of vector instructions
+   and mode of the processor gives the same bits; bad arguments are refused. */
+#include "emu/attention/attention_run.h"
+#include "emu/fast/simd.h"
+#include "lib/number/bits.h"
+#include "tests/attention/attention_statement.h"
+#include "tests/test.h"
+
+#include <fenv.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_MAX = 40, COLUMNS_MAX = 40, HEADS_MAX = 3, ITEMS_MAX = 512 };
+enum { ELEMENTS_MAX = HEADS_MAX * ROWS_MAX * COLUMNS_MAX };
+
+/* An attention with its matrices. */
+struct attention_case {
+    struct bitcut_attention a;
+    uint32_t q[ELEMENTS_MAX], k[ELEMENTS_MAX], v[ELEMENTS_MAX], o[ELEMENTS_MAX],
+        lse[HEADS_MAX * ROWS_MAX];
+    char items[ITEMS_MAX];
+};
+
+/* A number of about 2^e, or sometimes another one: zero, subnormal, NaN, infinite. */
+static double draw(uint64_t *rng, int spread, bool special)
+{
+    const double x = (double)test_between(rng, -1000, 1000) / 500;
+    if (special && !test_between(rng, 0, 60)) {
+        const double few[] = { 0.0, -0.0, 1e-7, (double)INFINITY, (double)NAN, -65504 };
+        return few[test_between(rng, 0, 5)];
+    }
+    return ldexp(x, test_between(rng, -spread, spread));
+}
+
+static void fill(uint32_t *to, struct bitcut_matrix *m, size_t heads, size_t rows,
+                 size_t cols, const struct bitcut_format *format, uint64_t *rng,
+                 int spread, bool special)
+{
+    const int bytes = format_bytes(format);
+    *m = (struct bitcut_matrix){ .at = to, .format = format, .stride = rows * cols };
+    for (size_t i = 0; i < heads * rows * cols; i++)
+        encoding_put(to, bytes, i,
+                     bitcut_format_convert(format, &roundings[ROUND_RN],
+                                           &formats[FORMAT_F64],
+                                           bits_of_double(draw(rng, spread, special))));
+}
+
+static const struct bitcut_format *format_for(const struct bitcut_attention_row *row,
+                                              uint64_t *rng)
+{
+    const bool eight = row->operand == &formats[FORMAT_E4M3];
+    return eight ? row->operand
+                 : &formats[test_between(rng, 0, 1) ? FORMAT_F16 : FORMAT_BF16];
+}
+
+static void case_draw(struct attention_case *c, const struct bitcut_attention_row *row,
+                      uint64_t *rng)
+{
+    static const int windows[] = { BITCUT_UNSET, 0, 3, 20 };
+    struct bitcut_attention *const a = &c->a;
+    const struct bitcut_format *const format = format_for(row, rng);
+    const bool special = !test_between(rng, 0, 3);
+    const int spread = test_between(rng, 0, 3);
+    bitcut_attention_init(a, sizeof *a);
+    a->row = row;
+    a->vary = c->items;
+    a->kv_heads = 1;
+    a->heads = (size_t)test_between(rng, 1, 2);
+    a->queries = (size_t)test_between(rng, 1, test_between(rng, 0, 3) ? 12 : ROWS_MAX);
+    a->keys = (size_t)test_between(rng, 1, ROWS_MAX);
+    a->head_dim = (size_t)test_between(rng, 1, COLUMNS_MAX);
+    a->value_dim = (size_t)test_between(rng, 1, 9);
+    a->window_left = windows[test_between(rng, 0, 3)];
+    a->window_right = windows[test_between(rng, 0, 3)];
+    if (test_between(rng, 0, 1)) a->window_left = BITCUT_UNSET;
+    if (test_between(rng, 0, 1))
+        a->scale = 0x3f000000 + (uint32_t)test_between(rng, 0, 9999);
+    fill(c->q, &a->q, a->heads, a->queries, a->head_dim, format, rng, spread, special);
+    fill(c->k, &a->k, a->kv_heads, a->keys, a->head_dim, format, rng, spread, special);
+    fill(c->v, &a->v, a->kv_heads, a->keys, a->value_dim, format, rng, spread, special);
+    a->o = (struct bitcut_matrix){ .to = c->o, .stride = a->queries * a->value_dim };
+    a->lse = c->lse;
+    *c->items = 0;
+}
+
+static const char *any(uint64_t *rng, const char *const *of, int count)
+{
+    return of[test_between(rng, 0, count - 1)];
+}
+
+/* Random variations of the fields. */
+static void vary(struct attention_case *c, const struct bitcut_attention_row *row,
+                 uint64_t *rng)
+{
+    static const char *const
+        exps[] = { "ex2.approx.ftz", "ex2.approx", "polynomial", "exp2", "expf", "exp" },
+        *const scaled[] = { "fused", "apart", "scores" },
+        *const reciprocals[] = { "rcp.approx.ftz", "reciprocal", "division" },
+        *const yes[] = { "no", "yes" }, *const reductions_[] = { "halves", "tree" },
+        *const merges[] = { "cuda", "cuda-fast" },
+        *const directions_[] = { "ascending", "descending" },
+        *const zeros[] = { "0", "tile", "4" }, *const blocks[] = { "1", "4", "16", "32" },
+        *const thresholds[] = { "0", "1.5", "8" };
+    const int block = test_between(rng, 0, 3), scaling = test_between(rng, 0, 2),
+              exp = test_between(rng, 0, scaling < 2 ? 3 : 5);
+    const bool free = row->scaling < SCALED_QUERIES && !row->q_block;
+    snprintf(c->items, sizeof c->items,
+             "block-m=%d,block-n=%s,direction=%s,flush=%s,threshold=%s,lanes=%d,chunk=%d,"
+             "reduction=%s,each-tile=%s,apart=%s,fused=%s,from-zero=%s,lse-nan=%s,"
+             "reciprocal=%s,merge=%s",
+             test_between(rng, 1, ROWS_MAX), blocks[block], any(rng, directions_, 2),
+             any(rng, yes, 2), any(rng, thresholds, 3), 1 << test_between(rng, 0, 5),
+             test_between(rng, 1, 3), any(rng, reductions_, 2), any(rng, yes, 2),
+             any(rng, yes, 2), any(rng, yes, 2), any(rng, zeros, block ? 3 : 2),
+             any(rng, yes, 2), any(rng, reciprocals, 3), any(rng, merges, 2));
+    const size_t length = strlen(c->items);
+    if (free)
+        snprintf(c->items + length, sizeof c->items - length,
+                 ",scaling=%s,exp=%s,splits=%d", scaled[scaling], exps[exp],
+                 test_between(rng, 1, 4));
+}
+
+/* --- against the statement ------------------------------------------------------------
+ */
+
+static uint32_t canonical(uint32_t x) { return f32_is_nan(x) ? 0x7fffffff : x; }
+
+static void check_case(struct attention_case *c)
+{
+    static float o[ELEMENTS_MAX], lse[HEADS_MAX * ROWS_MAX];
+    struct attention_plan plan;
+    struct bitcut_attention a;
+    struct fault f = { .text = "" };
+    char why[BITCUT_TEXT_MAX] = "";
+    ck_assert_int_eq(attention_take(&a, &c->a, &f), BITCUT_OK);
+    ck_assert_msg(attention_plan_make(&plan, &a, &f) == BITCUT_OK, "%s: %s", f.text,
+                  c->items);
+    ck_assert_msg(bitcut_attention(&c->a, 1, why) == BITCUT_OK, "%s", why);
+    attention_statement(o, lse, &plan);
+    for (size_t i = 0; i < a.heads * a.queries * a.value_dim; i++) {
+        const uint32_t got = c->o[i], want = canonical(bits_of_float(o[i]));
+        if (got == want) continue;
+        ck_abort_msg("%s %s (%s): head %zu query %zu of %zu column %zu, keys %zu dim %zu "
+                     "windows %d %d: got %08x = %g, want %08x = %g",
+                     a.row->name, matrix_format(&a.q)->name, c->items,
+                     i / a.value_dim / a.queries, i / a.value_dim % a.queries, a.queries,
+                     i % a.value_dim, a.keys, a.head_dim, (int)a.window_left,
+                     (int)a.window_right, got, (double)float_of_bits(got), want,
+                     (double)o[i]);
+    }
+    for (size_t i = 0; i < a.heads * a.queries; i++)
+        ck_assert_msg(c->lse[i] == canonical(bits_of_float(lse[i])),
+                      "%s (%s): lse %zu: got %08x, want %08x", a.row->name, c->items, i,
+                      c->lse[i], bits_of_float(lse[i]));
+}
+
+START_TEST(rows_as_stated)
+{
+    static struct attention_case c;
+    uint64_t rng = test_seed();
+    for (const struct bitcut_attention_row *r = attention_rows; r->name; r++)
+        for (int i = test_cases(60, 400); i; i--) {
+            case_draw(&c, r, &rng);
+            check_case(&c);
+        }
+}
+END_TEST
+
+START_TEST(variations_as_stated)
+{
+    static struct attention_case c;
+    uint64_t rng = test_seed() + 1;
+    for (const struct bitcut_attention_row *r = attention_rows; r->name; r++)
+        for (int i = test_cases(100, 1000); i && strcmp(r->name, "plain"); i--) {
+            case_draw(&c, r, &rng);
+            vary(&c, r, &rng);
+            check_case(&c);
+        }
+}
+END_TEST
+
+/* More splits than threads that merge them. */
+START_TEST(many_splits)
+{
+    static struct attention_case c;
+    uint64_t rng = test_seed() + 4;
+    for (int i = test_cases(20, 100); i; i--) {
+        case_draw(&c, &attention_rows[2 * (i & 1)], &rng);
+        c.a.keys = ROWS_MAX;
+        c.a.value_dim = 4;
+        fill(c.k, &c.a.k, 1, ROWS_MAX, c.a.head_dim, c.a.q.format, &rng, 0, false);
+        fill(c.v, &c.a.v, 1, ROWS_MAX, 4, c.a.q.format, &rng, 1, false);
+        c.a.o.stride = c.a.queries * 4;
+        snprintf(c.items, sizeof c.items, "block-n=1,splits=%d",
+                 test_between(&rng, 17, 40));
+        check_case(&c);
+    }
+}
+END_TEST
+
+/* --- the same bits --------------------------------------------------------------------
+ */
+
+/* Larger sizes, so that there are several blocks and tiles. */
+static void large_draw(struct attention_case *c, const struct bitcut_attention_row *row,
+                       uint64_t *rng)
+{
+    case_draw(c, row, rng);
+    c->a.queries = 37;
+    c->a.keys = ROWS_MAX;
+    c->a.value_dim = 17;
+    c->a.head_dim = 33;
+    vary(c, row, rng);
+    const struct bitcut_format *const format = c->a.q.format;
+    fill(c->q, &c->a.q, c->a.heads, 37, 33, format, rng, 1, false);
+    fill(c->k, &c->a.k, 1, ROWS_MAX, 33, format, rng, 1, false);
+    fill(c->v, &c->a.v, 1, ROWS_MAX, 17, format, rng, 1, false);
+    c->a.o.stride = 37 * 17;
+}
+
+START_TEST(same_bits)
+{
+    static struct attention_case c;
+    static uint32_t want[ELEMENTS_MAX];
+    uint64_t rng = test_seed() + 2;
+    for (const struct bitcut_attention_row *r = attention_rows; r->name; r++) {
+        if (!strcmp(r->name, "plain")) continue;
+        for (int i = test_cases(8, 40); i; i--) {
+            large_draw(&c, r, &rng);
+            fenv_t saved;
+            char why[BITCUT_TEXT_MAX];
+            const size_t bytes = c.a.heads * c.a.o.stride * sizeof *want;
+            ck_assert_int_eq(bitcut_attention(&c.a, 1, why), BITCUT_OK);
+            memcpy(want, c.o, bytes);
+            for (const struct simd_level *l = simd_levels; l->name; l++) {
+                const struct attention_options o = { .threads = test_between(&rng, 1, 4),
+                                                     .simd = l };
+                if (!l->supported()) continue;
+                fegetenv(&saved);
+                test_host_mode(test_between(&rng, 0, 7));
+                memset(c.o, 0, bytes);
+                const enum bitcut_status status = attention_call(&c.a, &o, why);
+                fesetenv(&saved);
+                ck_assert_msg(status == BITCUT_OK, "%s", why);
+                for (size_t at = 0; at < bytes / sizeof *want; at++)
+                    ck_assert_msg(
+                        want[at] == c.o[at],
+                        "%s %s (%s): level %s, %d threads: output %zu: %08x, with "
+                        "one thread %08x",
+                        r->name, c.a.q.format->name, c.items, l->name, o.threads, at,
+                        c.o[at], want[at]);
+            }
+        }
+    }
+}
+END_TEST
+
+/* --- splits and refusals --------------------------------------------------------------
+ */
+
+/* num_splits_heuristic() for 132 multiprocessors: what kernels of PyTorch 2.11 on an H200
+   did. */
+START_TEST(numbers_of_splits)
+{
+    ck_assert_uint_eq(attention_splits(212, 264, 8), 1);
+    ck_assert_uint_eq(attention_splits(2, 264, 1), 1);
+    ck_assert_uint_eq(attention_splits(2, 264, 2), 2);
+    ck_assert_uint_eq(attention_splits(1, 264, 40), 40);
+    ck_assert_uint_eq(attention_splits(16, 264, 40), 14);
+    ck_assert_uint_eq(attention_splits(211, 264, 40), 5);
+    ck_assert_uint_eq(attention_splits(100, 264, 40), 5);
+    ck_assert_uint_eq(attention_splits(5, 264, 7), 7);
+    ck_assert_uint_eq(attention_splits(7, 264, 200), 29);
+}
+END_TEST
+
+static void refused(struct bitcut_attention *a, const char *part)
+{
+    char why[BITCUT_TEXT_MAX] = "";
+    ck_assert_int_eq(bitcut_attention(a, 1, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_msg(strstr(why, part) != NULL, "%s: not \"%s\"", why, part);
+}
+
+START_TEST(refusals)
+{
+    static struct attention_case c;
+    uint64_t rng = test_seed() + 3;
+    const struct bitcut_attention_row *const r = attention_rows;
+    char why[BITCUT_TEXT_MAX];
+    case_draw(&c, r, &rng);
+    ck_assert_int_eq(bitcut_attention(NULL, 1, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_attention(&c.a, -1, why), BITCUT_BAD_ARGUMENT);
+#define REFUSED(member, value, part)                                                     \
+    do {                                                                                 \
+        struct bitcut_attention a = c.a;                                                 \
+        a.member = value;                                                                \
+        refused(&a, part);                                                               \
+    } while (0)
+    REFUSED(size, 8, "size");
+    REFUSED(row, NULL, "row");
+    REFUSED(kv_heads, 0, "multiple");
+    REFUSED(kv_heads, 5, "multiple");
+    REFUSED(head_dim, 0, "head_dim");
+    REFUSED(window_left, -2, "window");
+    REFUSED(scale, 0xbf800000, "scale");
+    REFUSED(scale, 0x7f800000, "scale");
+    REFUSED(q.at, NULL, "Q is missing");
+    REFUSED(o.to, (char *)c.o + 1, "O is misaligned");
+    REFUSED(v.ld, 0 * c.a.keys + (c.a.value_dim - 1 ? c.a.value_dim - 1 : SIZE_MAX), "V");
+    REFUSED(k.format, &formats[FORMAT_F32], "one format");
+    REFUSED(vary, "block=3", "unknown field");
+    REFUSED(vary, "block-n", "requires a value");
+    REFUSED(vary, "block-n=-3", "cannot be");
+    REFUSED(vary, "exp=expf", "base 2");
+    REFUSED(vary, "lanes=3", "power of two");
+    REFUSED(vary, "chunk=0", "chunk");
+    c.a.keys = 20;
+    REFUSED(vary, "p-divided=yes,splits=1,block-n=16", "block-n=0");
+    REFUSED(vary, "splits=5000", "splits");
+    REFUSED(unit_qk, bitcut_unit_find("fma/f64", NULL), "does not multiply");
+}
+END_TEST
+
+/* Every field is read and written as the same text. */
+START_TEST(fields)
+{
+    const char *name, *what;
+    char text[ATTENTION_TEXT_MAX], item[2 * ATTENTION_TEXT_MAX];
+    for (const struct bitcut_attention_row *r = attention_rows; r->name; r++) {
+        struct bitcut_attention_row copy = attention_rows[0];
+        struct fault f;
+        for (size_t i = 0; attention_field(&name, &what, text, r, i); i++) {
+            snprintf(item, sizeof item, "%s=%s", name, text);
+            ck_assert_msg(attention_vary(&copy, item, &f) == BITCUT_OK, "%s: %s", item,
+                          f.text);
+        }
+        for (size_t i = 0; attention_field(&name, &what, text, r, i); i++) {
+            char own[ATTENTION_TEXT_MAX];
+            attention_field(&name, &what, own, &copy, i);
+            ck_assert_str_eq(own, text);
+        }
+    }
+}
+END_TEST
+
+TEST_MAIN("attention", rows_as_stated, variations_as_stated, many_splits, same_bits,
+          numbers_of_splits, refusals, fields)
