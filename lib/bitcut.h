@@ -809,9 +809,8 @@ struct bitcut_gemm {
                            every 4th promotion of the recipe or more often; the bits
                            change; the error is similar                                 */
     bool any_slices; /* whether a device may choose the slices of k if that is faster and
-                        `order` has none: at most as many as one cluster of its blocks
-                        adds; the bits change; the error is similar, because sums are
-                        shorter                                                         */
+                        `order` has none; the bits change; the error is similar, because
+                        sums are shorter                                                */
     struct bitcut_order order; /* order of k                                            */
 
     const struct bitcut_unit *unit; /* unit of the product of the high parts, see "Units
@@ -2099,12 +2098,14 @@ const char *bitcut_device_name(const struct bitcut_device *device) BITCUT_NONNUL
    - If `kernel` is set, this kernel computes the GEMM.
    - Otherwise a kernel is suitable if it belongs to the recipe; does what the row and the
      variations `promote` and `dropped_term` describe; takes the matrices, splits, slices
-   and sizes; and runs on the device, on `unit` if that is set.
+     and sizes; and runs on the device, on `unit` if that is set, or on a unit whose
+     arithmetic is the same: a chip's mma.sync stands for its wgmma.
    - The first suitable kernel in the order of the list determines the unit, and so the
      bits.  Among the suitable kernels with these bits, the device chooses the one whose
      tile suits the sizes and the device best (the manual, "Tile model").
    - With `any_promotion`, it also chooses among kernels that promote less often.  With
-     `any_slices`, it also chooses among all slices of k that one launch adds.
+     `any_slices`, it also chooses the number of slices of k, by the sizes: the bits are
+     those of the GEMM that bitcut_gemm_choose() returns.
    - Another device may have another unit.  If bits must never change, set the unit or the
      kernel.
    - A device remembers its choice for about the last 100 GEMMs, because choosing takes

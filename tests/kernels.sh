@@ -21,13 +21,13 @@ kernels_listed() {
     [ "$(value name | tr '\n' ' ')" = "vary.ootomo.f16 gemm.ootomo.f16 gemm.tf32x3.tf32 \
 gemm.markidis.f16 old.plain.f16 big.plain.f16 small.plain.f16 gemm.plain.f16 \
 gemm.plain.tf32 mixed.half-fp8.f16 mixed.half-int8.f16 liar.legemm.f16 liar.markidis.f16 liar.noname.f16 \
-liar.half-fp8.f16 liar.plain.f16 batch.tiny.3 batch.mma.16 batch.old.64 batch.big.64 batch.mma.64 \
+liar.half-fp8.f16 narrow.markidis.f16 liar.plain.f16 batch.tiny.3 batch.mma.16 batch.old.64 batch.big.64 batch.mma.64 \
 batch.fma.64 amx.plain.bf16 amx.bf16x3.bf16 amx.bf16x6.bf16 amx.bf16x9.bf16 avx512.plain.bf16 \
 avx512.bf16x3.bf16 avx512.bf16x6.bf16 avx512.bf16x9.bf16 " ] || value name
     for key in recipe instruction matrices input terms promote tile products warps stages \
         threads shared_bytes registers cluster load_bytes read_bytes slices_most size_most \
-        architectures what; do
-        [ "$(grep -c "\"$key\":" out)" -eq 30 ] || echo "no $key"
+        side_most architectures what; do
+        [ "$(grep -c "\"$key\":" out)" -eq 31 ] || echo "no $key"
     done
 }
 
@@ -43,6 +43,20 @@ grid_agrees() {
     expect mismatches 0
     expect first null
     [ "$(value compared)" -gt 1000000 ] || value compared
+}
+
+# A kernel for a narrow D is tried with the shapes that it takes, and left out of others.
+narrow_agrees() {
+    run 0 verify --kernel narrow --json
+    expect kernel narrow.markidis.f16
+    expect unit hopper/wgmma.m64n8k16.f32.f16
+    expect configurations 864
+    expect mismatches 0
+    run 0 verify --kernel narrow -m 40 -n 2 -k 100 --split-k 3 --json
+    expect mismatches 0
+    run 2 verify --kernel narrow -m 3 -n 4 -k 5
+    grep -q "narrow.markidis.f16: supports m or n up to 2" err || cat err
+    DEVICE_FAULT=flips DEVICE_FAULTY=narrow.markidis.f16 run 1 verify --kernel narrow -m 2 -n 4 -k 5
 }
 
 # One shape; every kernel whose name begins so.
@@ -384,7 +398,7 @@ mma.m16n8k16.f64.f64 sm_90a sm_121
 sm80.ootomo.[^"]* sm_80 sm_121
 batch.mma.8.x8.s1 sm_80 sm_121
 END
-    [ "$(grep -c '"architectures":\["sm_90a"\]' out)" -eq "$(grep -c '^{"name":"\(wgmma\|sm90\)' out)" ] ||
+    [ "$(grep -c '"architectures":\["sm_90a"\]' out)" -eq "$(grep -c '^{"name":"\(wgmma\|sm90\|gemv\)' out)" ] ||
         echo "wgmma is of sm_90a"
 }
 
@@ -426,6 +440,7 @@ fp64_compared() {
 ok_if_empty "kernels are listed" "$(kernels_listed)"
 ok_if_empty "kernels of FP64 GEMMs" "$(fp64_compared)"
 exhaustive "a grid of shapes" grid_agrees
+ok_if_empty "a kernel for a narrow D" "$(narrow_agrees)"
 exhaustive "kernels by the beginning of their name" names_chosen
 ok_if_empty "shards" "$(shards)"
 if_whole "shards of grids" shards_of_grids

@@ -82,7 +82,8 @@ static enum bitcut_status add_kernel(struct benchmark_round *c,
     if (gpu_kernel_splits(kernel)) r.split = w.plan.split_a.name;
     status = add(c, r, f);
     r.entrant.pointers = true;
-    return status == BITCUT_OK && !r.split ? add(c, r, f) : status;
+    return status == BITCUT_OK && gpu_kernel_takes_pointers(kernel) ? add(c, r, f)
+                                                                    : status;
 }
 
 static enum bitcut_status fail_empty(const struct benchmark_round *c, struct fault *f)

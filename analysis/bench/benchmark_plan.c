@@ -120,9 +120,8 @@ static const struct gpu_kernel *chosen(const struct recorder *r, const char *rec
 static bool takes(const struct gpu_kernel *k, const struct recorder *r, int matrices,
                   const struct bitcut_gemm *g)
 {
-    const size_t most = k->size_most ? k->size_most : SIZE_MAX;
-    return k->matrices == matrices && gpu_kernel_fits(&r->device, k) && g->m <= most &&
-           g->n <= most && g->k <= most;
+    return k->matrices == matrices && gpu_kernel_fits(&r->device, k) &&
+           gpu_kernel_takes_sizes(k, g->m, g->n, g->k);
 }
 
 /* Whether no kernel with the same instruction is made for smaller sizes and supports the

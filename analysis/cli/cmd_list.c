@@ -161,6 +161,7 @@ static void describe_kernel(struct field_writer *w, const void *row)
     write_integer_field(w, "slices_most", k->slices_most);
     write_most_field(w, "slices_together", (size_t)k->slices_together);
     write_most_field(w, "size_most", k->size_most);
+    write_most_field(w, "side_most", k->side_most);
     write_architectures_field(w, k->architectures);
 }
 

@@ -299,7 +299,8 @@ static int write_all_field(const char *folder, const char *library, struct conte
     snprintf(threads, sizeof threads, "%d", x->threads);
     if (status == EXIT_GOOD &&
         !(tell(SETTING_THREADS, threads) && tell(SETTING_FOLDER, folder) &&
-          (!o.native || tell(SETTING_SITES, "native"))))
+          (!o.native || tell(SETTING_SITES, "native")) &&
+          (!o.setup.order || tell(SETTING_ORDER, "kept"))))
         status = fail_memory();
     return status == EXIT_GOOD ? preload(library) : status;
 }

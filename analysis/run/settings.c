@@ -157,6 +157,16 @@ static enum bitcut_status take_sites(struct run_settings *s, const char *value,
                            text_fit(value, 60), value);
 }
 
+static enum bitcut_status take_order(struct run_settings *s, const char *value,
+                                     struct fault *f)
+{
+    s->keeps_order = !strcmp(value, "kept");
+    return s->keeps_order
+               ? BITCUT_OK
+               : fault_set(f, BITCUT_BAD_ARGUMENT, "expected kept, found \"%.*s\"",
+                           text_fit(value, 60), value);
+}
+
 const struct setting settings[] = {
     [SETTING_CONFIGURATION] = { "BITCUT_RUN", "RECIPE@UNIT, SCHEME@UNIT or original",
                                 take_configuration },
@@ -177,6 +187,8 @@ const struct setting settings[] = {
                       take_least },
     [SETTING_SITES] = { "BITCUT_RUN_SITES",
                         "native: call sites are never lines of Python code", take_sites },
+    [SETTING_ORDER] = { "BITCUT_RUN_ORDER", "kept: a GPU does not choose the slices of k",
+                        take_order },
     { 0 },
 };
 
@@ -208,6 +220,14 @@ static void find_precisions(struct run_settings *s)
         }
     }
     s->takes[PRECISION_F32] |= !s->takes[PRECISION_F64];
+}
+
+/* Let kernels of a GPU choose the slices of k, where no order is given. */
+static void open_slices(struct run_settings *s)
+{
+    s->configuration.gemm.any_slices = s->against.gemm.any_slices = !s->keeps_order;
+    for (int i = 0; i < s->rules; i++)
+        s->rule[i].configuration.gemm.any_slices = !s->keeps_order;
 }
 
 /* Combinations of settings that are invalid, and unknown settings. */
@@ -250,6 +270,7 @@ enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f)
     }
     if (status != BITCUT_OK) return status;
     find_precisions(to);
+    open_slices(to);
     return check_all(to, f);
 }
 

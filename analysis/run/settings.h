@@ -43,7 +43,8 @@ enum setting_of {
     SETTING_THREADS,
     SETTING_DEVICE,
     SETTING_MIN,
-    SETTING_SITES
+    SETTING_SITES,
+    SETTING_ORDER
 };
 extern const struct setting settings[];
 
@@ -74,6 +75,8 @@ struct run_settings {
     bool audits;
     int percent;    /* share of the program's time for the audit, or RUN_PERCENT_ALL */
     int threads;    /* 0: all processors                                             */
+    bool keeps_order; /* whether a GPU sums in the order of a configuration; else it may
+                         choose the slices of k of a configuration that has none       */
     bool python;    /* call sites are lines of Python, where there are any */
     /* smallest number of products of two numbers in a call that is computed */
     uint64_t least;

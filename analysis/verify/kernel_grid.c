@@ -174,7 +174,7 @@ static struct configuration of_small(const struct trial_shape *s, size_t shape, 
 static struct trial_shape shape_of(const struct kernel_trial *t, size_t i)
 {
     static const struct trial_shape end = { { 0, 0, 0 }, SIZE_MAX, 0 };
-    const bool parts = gpu_kernel_splits(t->kernel);
+    const bool parts = !gpu_kernel_takes_pointers(t->kernel);
     if (!t->shape) return parts ? shapes_of_parts[i] : small_shapes[i];
     return i ? end
              : (struct trial_shape){ *t->shape, parts ? 0 : ASKED_COUNT,
@@ -184,9 +184,7 @@ static struct trial_shape shape_of(const struct kernel_trial *t, size_t i)
 /* Whether the kernel supports it, or it was requested. */
 static bool has_shape(const struct kernel_trial *t, struct kernel_shape s)
 {
-    const size_t most =
-        t->kernel->size_most && !t->shape ? t->kernel->size_most : SIZE_MAX;
-    return s.m <= most && s.n <= most && s.k <= most;
+    return t->shape || gpu_kernel_takes_sizes(t->kernel, s.m, s.n, s.k);
 }
 
 bool kernel_grid_has(const struct kernel_trial *t, const struct configuration *one)
@@ -240,6 +238,6 @@ struct configuration kernel_grid_at(const struct kernel_trial *t, size_t i)
         p = place_next(t, &p);
     }
     i = shard_offset(t->shard, p.before) + i * t->shard.count;
-    return gpu_kernel_splits(t->kernel) ? of_parts(&p.s, i, t->seed)
-                                        : of_small(&p.s, p.shape, i, t->seed);
+    return gpu_kernel_takes_pointers(t->kernel) ? of_small(&p.s, p.shape, i, t->seed)
+                                                : of_parts(&p.s, i, t->seed);
 }

@@ -5,6 +5,7 @@
 #include "lib/base/size.h"
 #include "lib/base/text.h"
 
+#include <math.h>
 #include <string.h>
 
 /* --- a device and a kernel as the models see them --------------------------------- */
@@ -118,15 +119,15 @@ static bool same_program(const struct gpu_program *x, const struct gpu_program *
 
 bool gpu_kernel_alike(const struct gpu_kernel *x, const struct gpu_kernel *y)
 {
-    return x->matrices == y->matrices && !strcmp(x->recipe, y->recipe) &&
-           !strcmp(x->instruction, y->instruction) && x->format == y->format &&
-           x->low_format == y->low_format && same_program(&x->program, &y->program);
+    return x->matrices == y->matrices && !x->side_most == !y->side_most &&
+           !strcmp(x->recipe, y->recipe) && !strcmp(x->instruction, y->instruction) &&
+           x->format == y->format && x->low_format == y->low_format &&
+           same_program(&x->program, &y->program);
 }
 
 static bool takes(const struct gpu_kernel *k, const struct bitcut_gemm *g)
 {
-    const size_t most = k->size_most ? k->size_most : SIZE_MAX;
-    return g->m <= most && g->n <= most && g->k <= most &&
+    return gpu_kernel_takes_sizes(k, g->m, g->n, g->k) &&
            g->order.slices <= k->slices_most;
 }
 
@@ -263,29 +264,108 @@ static enum bitcut_status choose_bits(struct gpu_work *to, const struct gpu *gpu
     return meant ? no_choice(gpu, device, g, promote, first, status, f) : status;
 }
 
-/* Whether the kernels differ only in their tile and their promotion. */
-static bool are_alike(const struct gpu_kernel *x, const struct gpu_kernel *y)
+/* Whether the kernels differ only in their tile and their promotion; a kernel that splits
+   in registers may also have another instruction with the same arithmetic. */
+static bool are_alike(const struct gpu_kernel *x, const struct gpu_kernel *y,
+                      const struct gpu_device *device)
 {
+    const struct bitcut_unit *const on_x = gpu_kernel_unit(x, device),
+                                    *const on_y = gpu_kernel_unit(y, device);
     struct gpu_kernel same = *y;
     same.program.promote = x->program.promote;
+    same.side_most = x->side_most;
+    if (y->side_most && on_x && on_y && gpu_units_agree(on_x, on_y))
+        same.instruction = x->instruction;
     return x->tile_m && y->tile_m && gpu_kernel_alike(x, &same);
 }
 
-/* The best slices of k for a kernel: the requested ones, or with any_slices as many as
-   its clusters add.  *score is their score. */
+/* Clocks of all units for the sums of `slices` slices in the workspace: a second launch
+   (4 us at 1.9 GHz), in which a thread reads 16 slices of an output at a time (700
+   clocks). Sums are written and read, and D is written, at a quarter of the rate of the
+   L2 cache. The numbers fit timings of an H200 (data/h200/slices.jsonl). */
+static double sums_clocks(const struct gpu_kernel *k, const struct gpu_device *device,
+                          const struct bitcut_gemm *g, int slices)
+{
+    enum { LAUNCH = 7500, SOME = 16, READ = 700 };
+    const double outputs = (double)g->count * (double)g->m * (double)g->n;
+    const double bytes = sizeof(float) * outputs * (2 * slices + 1);
+    if (slices < 2 || adds_slices(k, g, slices)) return 0;
+    return LAUNCH + ceil(slices / (double)SOME) * READ +
+           4 * bytes / ((double)device->units * device->cache_rate);
+}
+
+/* The share of the device's rate that a kernel reaches with this number of slices,
+   including the launch that adds them. */
+static double score_of(const struct gpu_kernel *k, const struct gpu_device *device,
+                       const struct bitcut_gemm *g, int slices)
+{
+    struct gpu_choice c;
+    struct bitcut_gemm as = *g;
+    as.order.slices = slices;
+    gpu_kernel_judge(&c, k, device, &as);
+    const double sums = sums_clocks(k, device, g, slices), score = c.judged.score;
+    const struct tile_task task = task_of(gpu_model(device), device, k, &as);
+    const double products = (double)g->count * (double)g->m * (double)g->n *
+                            (double)g->k * task.method.terms * task.method.part_bytes / 2;
+    return sums > 0 && products > 0
+               ? 1 / (1 / score + sums * device->units * device->products / products)
+               : score;
+}
+
+/* The next number of slices to try: each up to 16, then only numbers whose tiles fill the
+   units once or twice; 0: no more. */
+static int next_slices(const struct gpu_kernel *k, const struct gpu_device *device,
+                       const struct bitcut_gemm *g, int slices)
+{
+    enum { EACH = 16, ROUNDS = 2 };
+    const size_t steps = divide_up(g->k, (size_t)k->tile_k);
+    const size_t tiles = divide_up(g->m, (size_t)(k->tile_m * k->cluster_m)) *
+                         divide_up(g->n, (size_t)(k->tile_n * k->cluster_n)) * g->count;
+    const size_t most = smaller(smaller((size_t)k->slices_most, steps),
+                                GPU_COUNT_MAX / (g->count ? g->count : 1));
+    const size_t units = (size_t)(device->units / (k->cluster_m * k->cluster_n));
+    size_t next = (size_t)slices + 1;
+    for (size_t i = 1; next > EACH && i <= ROUNDS; i++)
+        if (tiles && i * units / tiles >= next) {
+            next = i * units / tiles;
+            break;
+        } else if (i == ROUNDS) {
+            return 0;
+        }
+    return next <= most ? (int)next : 0;
+}
+
+/* Slices of a kernel that splits in registers: so many that its additions, one after the
+   other in each slice, take about half as long as the device's memory; a power of two, so
+   that all warps of a block have work, and at least two.  Memory has half of the rate of
+   the L2 cache. */
+static int chain_slices(const struct gpu_kernel *k, const struct gpu_device *device,
+                        const struct bitcut_gemm *g)
+{
+    const double bytes = sizeof(float) * (double)g->count * (double)(g->m + g->n);
+    const double memory = 2 * bytes / ((double)device->units * device->cache_rate);
+    const double chain = (double)k->chain_clocks / k->tile_k;
+    const double wanted = memory > 0 ? 2 * chain / memory : 0;
+    const size_t steps = divide_up(g->k, (size_t)k->tile_k);
+    const size_t most = smaller((size_t)k->slices_most, steps ? steps : 1);
+    size_t slices = 2;
+    while (2 * (double)slices <= wanted && slices < most) slices *= 2;
+    return (int)smaller(slices, most);
+}
+
+/* The best slices of k for a kernel: the requested ones, or any with any_slices.  *score
+   is their score.  A kernel that splits in registers is always faster than a split pass
+   and another kernel: it reads each value once and writes no parts. */
 static int best_slices(const struct gpu_kernel *k, const struct gpu_device *device,
                        const struct bitcut_gemm *g, double *score)
 {
-    struct bitcut_gemm as = *g;
-    struct gpu_choice c;
-    const bool any = g->any_slices && g->order.slices <= 1;
+    const bool any = g->any_slices && g->order.slices <= 1 && gpu_model(device)->rates;
     int best = g->order.slices;
-    gpu_kernel_judge(&c, k, device, &as);
-    *score = c.judged.score;
-    for (int slices = 2; any && adds_slices(k, g, slices); slices++) {
-        as.order.slices = slices;
-        gpu_kernel_judge(&c, k, device, &as);
-        if (c.judged.score > *score) *score = c.judged.score, best = slices;
+    *score = k->side_most ? INFINITY : score_of(k, device, g, best);
+    if (k->side_most) return any ? chain_slices(k, device, g) : best;
+    for (int s = best; any && (s = next_slices(k, device, g, s));) {
+        const double other = score_of(k, device, g, s);
+        if (other > *score) *score = other, best = s;
     }
     return best;
 }
@@ -302,7 +382,7 @@ static void choose_tile(struct gpu_work *to, const struct gpu *gpu,
         struct bitcut_gemm own = *g;
         struct gpu_work other;
         double score;
-        if (!are_alike(first, k) || !promotes_as(k, g, promote) ||
+        if (!are_alike(first, k, device) || !promotes_as(k, g, promote) ||
             try_kernel(&other, device, g, promote, k, NULL) != BITCUT_OK)
             continue;
         own.order.slices = best_slices(k, device, &other.gemm, &score);

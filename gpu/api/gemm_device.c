@@ -155,7 +155,7 @@ enum bitcut_status bitcut_plan_start(const struct bitcut_plan *plan, void *d,
 /* --- parts ------------------------------------------------------------------------ */
 
 /* Choose how the parts of an operand are made.  Only the operand is described, because no
-   parts exist yet. */
+   parts exist yet.  The kernel is one that accepts parts, if there is one. */
 static enum bitcut_status choose_parts(struct gpu_work *to, const struct bitcut_device *x,
                                        const struct bitcut_gemm *gemm,
                                        enum bitcut_operand which, struct fault *f)
@@ -168,6 +168,14 @@ static enum bitcut_status choose_parts(struct gpu_work *to, const struct bitcut_
     struct bitcut_matrix *m = which == BITCUT_A ? &g->a : &g->b;
     if (which != BITCUT_A && which != BITCUT_B)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "the operand must be A or B");
+    if (to->kernel->side_most && !g->kernel) {
+        const struct bitcut_matrix own = *m;
+        struct bitcut_gemm again = *g;
+        (which == BITCUT_A ? &again.a : &again.b)->prepared = g;
+        status = gpu_work_choose(to, &x->gpu, &x->is, &again, f);
+        if (status != BITCUT_OK) return status;
+        *m = own;
+    }
     if (!gpu_kernel_splits(to->kernel))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s accepts no prepared operands",
                          to->kernel->name);

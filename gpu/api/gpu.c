@@ -4,6 +4,7 @@
 #include "gpu/api/gpu.h"
 
 #include "gpu/cpu/host_module.h"
+#include "gpu/emulate/emulation.h"
 #include "lib/base/table.h"
 #include "lib/base/text.h"
 
@@ -374,6 +375,17 @@ const struct bitcut_unit *gpu_kernel_unit(const struct gpu_kernel *kernel,
     return kernel->instruction
                ? unit_called(kernel->instruction, kernel->architectures, device)
                : bitcut_unit_find("fma/f32", NULL);
+}
+
+bool gpu_units_agree(const struct bitcut_unit *x, const struct bitcut_unit *y)
+{
+    struct unit_rule x_rule, y_rule;
+    int m, n, x_k, y_k;
+    if (x == y) return true;
+    bitcut_unit_shape(&m, &n, &x_k, x);
+    bitcut_unit_shape(&m, &n, &y_k, y);
+    return x_k == y_k && unit_rule_make(&x_rule, x) && unit_rule_make(&y_rule, y) &&
+           unit_rule_same(&x_rule, &y_rule);
 }
 
 /* --- running ---------------------------------------------------------------------- */

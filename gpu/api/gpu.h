@@ -129,13 +129,33 @@ bool gpu_kernel_fits(const struct gpu_device *device, const struct gpu_kernel *k
 /* Whether the kernel multiplies parts, which a split pass makes of FP32 matrices. */
 static inline bool gpu_kernel_splits(const struct gpu_kernel *kernel)
 {
-    return kernel->matrices == FORMAT_F32;
+    return kernel->matrices == FORMAT_F32 && !kernel->side_most;
+}
+
+/* Whether the kernel accepts pointers to matrices. */
+static inline bool gpu_kernel_takes_pointers(const struct gpu_kernel *kernel)
+{
+    return kernel->matrices != FORMAT_F32;
+}
+
+/* Whether the kernel accepts these sizes. */
+static inline bool gpu_kernel_takes_sizes(const struct gpu_kernel *kernel, size_t m,
+                                          size_t n, size_t k)
+{
+    const size_t most = kernel->size_most ? kernel->size_most : SIZE_MAX;
+    const size_t side = kernel->side_most ? kernel->side_most : SIZE_MAX;
+    return m <= most && n <= most && k <= most && (m < n ? m : n) <= side;
 }
 
 /* The unit of the kernel on a device with one of its architectures; NULL: the table of
    units lacks it. */
 const struct bitcut_unit *gpu_kernel_unit(const struct gpu_kernel *kernel,
                                           const struct gpu_device *device);
+
+/* Whether the units have the same arithmetic, so that every recipe whose parts have one
+   format gives the same bits on both: the same rule of sums, and the same k in an
+   instruction.  wgmma and mma.sync of one architecture are examples. */
+bool gpu_units_agree(const struct bitcut_unit *x, const struct bitcut_unit *y);
 
 /* Whether devices can round, and start sums, as the plan or the GEMM asks.
    BITCUT_UNSUPPORTED: a part is rounded STOCHASTIC; or the order of k has an unrolled
@@ -149,10 +169,10 @@ enum bitcut_status gpu_takes_rounding(const struct bitcut_gemm *g, struct fault 
    begins with the kernel's name.
 
    BITCUT_UNSUPPORTED: the device cannot run the kernel; no table has its recipe or unit;
-   its terms differ from the terms of its recipe; or the GEMM asks for another unit or
-   order of k.  BITCUT_BAD_ARGUMENT: the kernel does not do what the GEMM asks for; it
-   does not accept the parts, slices, sizes, formats, layouts or pointers; or the size of
-   the workspace does not fit. */
+   its terms differ from the terms of its recipe; or the GEMM asks for another order of k,
+   or for a unit with other arithmetic than the kernel's.  BITCUT_BAD_ARGUMENT: the kernel
+   does not do what the GEMM asks for; it does not accept the parts, slices, sizes,
+   formats, layouts or pointers; or the size of the workspace does not fit. */
 enum bitcut_status gpu_work_make(struct gpu_work *to, const struct bitcut_gemm *gemm,
                                  const struct gpu_kernel *kernel,
                                  const struct gpu_device *device, struct fault *f);

@@ -48,7 +48,7 @@ static enum bitcut_status check_row(struct bitcut_gemm *g, const struct gpu_kern
     if (g->recipe && g->recipe != recipe)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s computes recipe %s, not %s", k->name,
                          k->recipe, g->recipe->name);
-    if (g->unit && g->unit != unit)
+    if (g->unit && g->unit != unit && (k->low_format || !gpu_units_agree(g->unit, unit)))
         return fault_set(f, BITCUT_UNSUPPORTED, "%s runs on %.70s, not %.70s", k->name,
                          bitcut_unit_name(unit), bitcut_unit_name(g->unit));
     g->recipe = recipe;
@@ -85,6 +85,15 @@ static enum bitcut_status check_mixed(const struct gpu_kernel *k,
                      k->name, own->name, s->name);
 }
 
+/* Whether both splits make the same parts, except for the scale. */
+static bool rounds_alike(const struct bitcut_split *x, const struct bitcut_split *y)
+{
+    bool alike = has_parts_of(x, y);
+    for (int i = 0; i < x->parts && alike; i++)
+        alike = x->part[i].rounding == y->part[i].rounding;
+    return alike;
+}
+
 static enum bitcut_status check_split(const struct gpu_kernel *k,
                                       const struct bitcut_split *s, struct fault *f)
 {
@@ -99,6 +108,12 @@ static enum bitcut_status check_split(const struct gpu_kernel *k,
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%s requires %d parts in %s, not %d in %s", k->name,
                          k->program.parts, parts->name, s->parts, high->format->name);
+    if (k->side_most) {
+        const struct bitcut_split *const own = bitcut_recipe_find(k->recipe)->split;
+        if (own && rounds_alike(s, own)) return BITCUT_OK;
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s requires the parts of recipe %s",
+                         k->name, k->recipe);
+    }
     if (!gpu_kernel_splits(k) &&
         (high->rounding->flush || high->rounding->overflow == OVERFLOW_SATURATE))
         return fault_set(
@@ -225,10 +240,12 @@ static enum bitcut_status check_sizes(const struct gpu_work *w, struct fault *f)
 {
     const struct gpu_kernel *k = w->kernel;
     const struct bitcut_gemm *g = &w->gemm;
-    const size_t most = k->size_most ? k->size_most : SIZE_MAX;
-    if (g->m > most || g->n > most || g->k > most)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s supports m, n and k up to %zu",
-                         k->name, most);
+    if (!gpu_kernel_takes_sizes(k, g->m, g->n, g->k))
+        return k->side_most
+                   ? fault_set(f, BITCUT_BAD_ARGUMENT, "%s supports m or n up to %zu",
+                               k->name, k->side_most)
+                   : fault_set(f, BITCUT_BAD_ARGUMENT, "%s supports m, n and k up to %zu",
+                               k->name, k->size_most);
     if (gpu_kernel_splits(k) && !workspace_fits(w))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "the workspace exceeds the address space");
@@ -246,10 +263,9 @@ static enum bitcut_status check_matrix(struct bitcut_matrix *x, const char *name
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%s requires A, B, C and D in %s, but %s is in %s", k->name,
                          takes->name, name, matrix_format(x)->name);
-    if (gpu_kernel_splits(k) ? x->each != NULL : x->prepared != NULL)
+    if (x->prepared || (x->each && !gpu_kernel_takes_pointers(k)))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s accepts no %s", k->name,
-                         gpu_kernel_splits(k) ? "pointers to matrices"
-                                              : "prepared operands");
+                         x->prepared ? "prepared operands" : "pointers to matrices");
     x->format = takes;
     x->ld = matrix_ld(x, rows, cols);
     return BITCUT_OK;

@@ -186,6 +186,7 @@ static const struct gpu_family families[] = {
 #ifdef HOPPER
     { "wgmma", "wgmma.mma_async, by one warpgroup, sm_90a", wgmma_sm90, NULL },
     { "sm90", "GEMMs by wgmma and TMA, sm_90a", NULL, gemm_sm90 },
+    { "gemv", "GEMMs with a narrow D, sm_90a", NULL, gemv_sm90 },
 #endif
     { "sm80", "GEMMs by mma.sync, sm_80 and later", NULL, gemm_sm80 },
     { "wmma", "GEMMs by the warp matrix functions of CUDA C++, sm_80 and later", NULL,

@@ -6,7 +6,8 @@
 #include "gpu/cuda/cuda.cuh"
 
 /* The tables of kernels, one in each file. */
-extern const struct gpu_kernel batch_kernels[], gemm_sm80[], gemm_sm90[], gemm_wmma[];
+extern const struct gpu_kernel batch_kernels[], gemm_sm80[], gemm_sm90[], gemm_wmma[],
+    gemv_sm90[];
 
 constexpr size_t divide_up(size_t a, size_t b) { return a / b + (a % b != 0); }
 

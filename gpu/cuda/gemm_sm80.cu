@@ -6,11 +6,12 @@
    are the same for all formats (PTX ISA, "Matrix fragments for mma.m16n8k16",
    ldmatrix). */
 #include "gpu/cuda/gemm_sm80.cuh"
+#include "gpu/cuda/mma.cuh"
 
 namespace
 {
 
-/* --- the instruction -------------------------------------------------------------- */
+/* --- fragments ------------------------------------------------------------------ */
 
 __device__ void load_matrices(uint32_t &x0, uint32_t &x1, uint32_t &x2, uint32_t &x3,
                               const char *at)
@@ -18,22 +19,6 @@ __device__ void load_matrices(uint32_t &x0, uint32_t &x1, uint32_t &x2, uint32_t
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                  : "=r"(x0), "=r"(x1), "=r"(x2), "=r"(x3)
                  : "r"(shared_address(at)));
-}
-
-#define MMA(FORMAT, SHAPE)                                                               \
-    asm volatile("mma.sync.aligned." SHAPE ".row.col.f32." FORMAT "." FORMAT ".f32 "     \
-                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"             \
-                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                        \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]),     \
-                   "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]))
-
-template <int FORMAT>
-__device__ void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
-                    const float (&c)[4])
-{
-    if constexpr (FORMAT == FORMAT_F16) MMA("f16", "m16n8k16");
-    else if constexpr (FORMAT == FORMAT_BF16) MMA("bf16", "m16n8k16");
-    else MMA("tf32", "m16n8k8");
 }
 
 /* --- a warp's part ---------------------------------------------------------------- */

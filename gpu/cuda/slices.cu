@@ -15,6 +15,8 @@ struct arguments {
     struct elements c, d;
 };
 
+enum { SOME = 16 }; /* sums that a thread reads before it adds them */
+
 /* The sum of output (i, j) of a matrix, in the order of k. */
 __device__ float total_of(const arguments &x, size_t matrix, const struct lines &lines,
                           size_t i, size_t j)
@@ -22,7 +24,15 @@ __device__ float total_of(const arguments &x, size_t matrix, const struct lines 
     const size_t count = x.m * x.n;
     const float *partial = x.partial + matrix * x.slices * count + i * x.n + j;
     float total = *partial;
-    for (int s = 1; s < x.slices; s++) total = __fadd_rn(total, partial[s * count]);
+    for (int first = 1; first < x.slices; first += SOME) {
+        float some[SOME];
+#pragma unroll
+        for (int e = 0; e < SOME; e++)
+            some[e] = first + e < x.slices ? partial[(first + e) * count] : 0;
+#pragma unroll
+        for (int e = 0; e < SOME; e++)
+            if (first + e < x.slices) total = __fadd_rn(total, some[e]);
+    }
     return lines_restore(total, lines, i, j);
 }
 

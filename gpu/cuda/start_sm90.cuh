@@ -47,7 +47,7 @@ struct lines_of_parts {
 
 /* Make the map for copying from `slices` slices of k elements and `bytes` each, for
    `matrices` matrices at a distance of `stride` bytes. */
-static int parts_map(CUtensorMap *map, const struct lines_of_parts &w, size_t k,
+[[maybe_unused]] static int parts_map(CUtensorMap *map, const struct lines_of_parts &w, size_t k,
                      size_t slices, size_t bytes, size_t matrices, size_t stride)
 {
     const cuuint64_t size[] = { k, w.lines, w.parts, slices, matrices };

@@ -99,9 +99,9 @@ struct gpu_product;
 /* A row of a table of kernels.  The recipe, the split and the unit of the instruction on
    the device's architecture determine every bit of its results, which equal the results
    of bitcut_gemm (lib/bitcut.h).  A kernel whose matrices are f32 multiplies parts, which
-   the split pass makes before from matrices at strides.  Another kernel reads the
-   matrices directly, at strides or by pointers, and needs no workspace.  Each matrix has
-   either layout. */
+   the split pass makes before from matrices at strides, unless it has a side_most.
+   Another kernel reads the matrices directly and needs no workspace: at strides, or by
+   pointers unless they are f32.  Each matrix has either layout. */
 struct gpu_kernel {
     const char *name, *what;    /* family.recipe.input.tile.stages                     */
     const char *recipe;         /* name of the row of lib/gemm/recipe.h that it
@@ -137,6 +137,11 @@ struct gpu_kernel {
                                    block, adds without workspace, if C and D are
                                    row-major; 0: none                                  */
     size_t size_most;           /* largest m, n and k; 0: any                          */
+    size_t side_most;           /* largest size of the shorter side of D; then the
+                                   kernel reads f32 matrices and splits them in
+                                   registers, by the split of its recipe; 0: any        */
+    int chain_clocks;           /* clocks for tile_k of k in one slice, because its
+                                   additions follow each other; 0: they do not limit   */
     unsigned architectures;     /* architectures that run it, as for an instruction    */
 
     /* Used only in the module. */

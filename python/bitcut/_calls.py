@@ -73,7 +73,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          format_a: Optional[str] = None, format_b: Optional[str] = None,
          format_c: Optional[str] = None, format_d: Optional[str] = None, out: Any = None,
          copy: bool = False, threads: int = 0, kernel: Optional[str] = None,
-         any_promotion: bool = False, any_slices: bool = False, stream: Any = None,
+         any_promotion: bool = False, any_slices: Optional[bool] = None, stream: Any = None,
          workspace: Any = None, device: Optional[str] = None,
          offsets: Any = None, offsets_k: Any = None, sparse_a: bool = False,
          positions_a: Any = None, scheme: Optional[str] = None,
@@ -141,7 +141,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
              threads: number of threads; 0: one for each processor
              kernel: on a device, its kernel
              any_promotion: on a device, it may promote as it likes
-             any_slices: on a device, it may choose the number of slices
+             any_slices: on a device, it may choose the number of slices of k, which ``line`` of the
+                 result then has; None: on a GPU if no `order` is given
              stream: on a GPU, the stream, an object of CuPy or PyTorch or an address; None: the current
                  one of the arrays' library
              workspace: on a device, an array of as many bytes as workspace() says; None: new memory

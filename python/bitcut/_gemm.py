@@ -361,6 +361,8 @@ class Problem:
         there = [name for name in OF_DEVICES if how.get(name)] + ["stream"] * (stream is not None)
         if there and not self.place:
             raise BadArgument(f"{', '.join(there)}: of arrays on a GPU alone, or with device='cpu'")
+        if how.get("any_slices") is None:  # a GPU chooses where no order is given
+            how["any_slices"] = bool(self.place) and device is None and how.get("order") is None
         self.struct = g = way(**how, device=self.place is not None)
         (g.m, columns), (g.k, g.n) = self.a.shape, self.b.shape
         compressed = positions_a is not None and 2 * columns == g.k != columns

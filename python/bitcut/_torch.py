@@ -278,8 +278,8 @@ def emulate(recipe: str, unit: str, *, strict: bool = False, threads: int = 0,
 
     ``with bitcut.emulate("legemm", "mi210") as e:`` begins a block.  In it mm, bmm, addmm, baddbmm, mv,
     addmv and dot are computed by gemm(), and so is all that PyTorch makes of them: matmul (@), einsum,
-    linear, nn.Linear, attention, and on the host recurrent cells.  On a GPU its kernel computes them, or
-    the unit is emulated.
+    linear, nn.Linear, attention, and on the host recurrent cells.  On a GPU its kernel computes them, in
+    slices of k that it chooses if no `order` is given, or the unit is emulated.
 
     - Products are taken where they are called: forward and backward inside the block, in the thread that
       entered it.  A backward() behind the block is PyTorch's own.  The innermost block counts.

@@ -211,6 +211,15 @@ class Devices(Model):
         g = self.run_there(a, b, recipe="ootomo", any_promotion=True, any_slices=True)
         self.assertEqual((g.kernel, g.split_k), ("vary.ootomo.f16", 3))
         self.same_bits(g.d.x, self.emulated(g, a, b))
+        for given, slices in (({}, 3), ({"any_slices": False}, 1), ({"order": "slices=1"}, 1),
+                              ({"order": "slices=2"}, 2)):
+            g = self.run_there(a, b, recipe="ootomo", promote=4, **given)
+            self.assertEqual((g.kernel, g.split_k), ("vary.ootomo.f16", slices))
+            self.same_bits(g.d.x, self.emulated(g, a, b))
+        a, b = uniform(2, 100), uniform(100, 30)
+        g = self.run_there(a, b, recipe="markidis", unit="h100", any_slices=False)
+        self.assertEqual((g.kernel, g.unit), ("narrow.markidis.f16", "hopper/wgmma.m64n8k16.f32.f16"))
+        self.same_bits(g.d.x, self.emulated(g, a, b))
         a, b = There(uniform(40, 30).astype("f2")), There(uniform(30, 20).astype("f2"))
         d = There(numpy.zeros((40, 20), "f2"))
         g = bitcut.gemm(a, b, recipe="fp32", out=d)

@@ -27,7 +27,7 @@ RECIPES = [row["name"] for row in bitcut.recipes() if row["name"] in (
 METHODS = "native", "tensor", "cut", "simt", "steps"
 RECIPES_OF_CHAINS = "ootomo", "legemm", "bf16x3", "ootomo", "bf16x9"  # not as many as there are sizes
 LONG = bool(os.environ.get("BITCUT_LONG"))
-SHAPES = (1, 1, 1), (17, 33, 65), (128, 256, 64), (300, 200, 1000)
+SHAPES = (1, 1, 1), (17, 33, 65), (3, 500, 900), (128, 256, 64), (300, 200, 1000)
 
 
 def resident():

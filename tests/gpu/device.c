@@ -124,6 +124,7 @@ static const struct gpu_kernel gemms[] = {
     { .name = "liar.markidis.f16", .recipe = "markidis", .instruction = MMA,  PARTS(F16, 2, FOUR(0), 0, 96),   TILE(16, 8, 16, 1), ON(BOTH, 1) },
     { .name = "liar.noname.f16",   .recipe = "noname",   .instruction = MMA,  PARTS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(BOTH, 1) },
     { .name = "liar.half-fp8.f16", .recipe = "half-fp8", .instruction = WGMMA, PARTS(F16, 3, COPIES, 4, 96), .low_format = FORMAT_E5M2, TILE(64, 8, 32, 1), ON(NEW, 1) },
+    { .name = "narrow.markidis.f16", .recipe = "markidis", .instruction = WGMMA, PARTS(F16, 2, FOUR(1), 0, 96), TILE(2, 16, 16, 1), ON(NEW, 8), .side_most = 2, .chain_clocks = 360 },
     { .name = "liar.plain.f16",    .recipe = "plain",    .instruction = MMA,  PARTS(F16, 1, ONE, 0, 48), .low_format = FORMAT_E4M3, TILE(16, 8, 16, 1), ON(BOTH, 1) },
 #endif
     { 0 }

@@ -208,7 +208,7 @@ enum { EMULATION_BYTES = 320 }; /* of one GEMM; nothing is read there */
 size_t model_workspace(const struct gpu_work *w)
 {
     if (gpu_work_emulates(w)) return EMULATION_BYTES;
-    return w->kernel->matrices == FORMAT_F32 ? bytes_for(w) : 0;
+    return w->kernel->matrices == FORMAT_F32 && !w->kernel->side_most ? bytes_for(w) : 0;
 }
 
 /* GEMMs of a batch work side by side. */

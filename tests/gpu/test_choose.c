@@ -2,6 +2,7 @@
 /* The choice of a kernel by the tile model: by hand, again by counting tiles on units,
    and by relations between choices. */
 #include "gpu/api/choose.h"
+#include "lib/number/round.h"
 #include "tests/test.h"
 
 #include <jansson.h>
@@ -316,7 +317,7 @@ END_TEST
 START_TEST(alike)
 {
     const struct gpu_kernel x = three(64, 64, 4);
-    struct gpu_kernel y[] = { x, x, x, x, x, x, x, x, x };
+    struct gpu_kernel y[] = { x, x, x, x, x, x, x, x, x, x };
     y[0].recipe = "ootomo";
     y[1].instruction = "mma";
     y[2].format = FORMAT_BF16;
@@ -326,11 +327,140 @@ START_TEST(alike)
     y[6].program.term[2].b = 1;
     y[7].program.term[0].accumulator = 1;
     y[8].matrices = FORMAT_F16;
+    y[9].side_most = 8;
     ck_assert(gpu_kernel_alike(&x, &x));
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 10; i++)
         ck_assert_msg(!gpu_kernel_alike(&x, &y[i]), "change %d is overlooked", i);
     const struct gpu_kernel other = three(192, 32, 5);
     ck_assert(gpu_kernel_alike(&x, &other));
+}
+END_TEST
+
+/* --- slices of k, and narrow matrices -------------------------------------------------
+ */
+
+/* ootomo by wgmma in tiles of 128 x 128 without clusters, and in registers for a narrow
+   D, as gpu/cuda/gemm_sm90.cu and gemv_sm90.cu have them. */
+static void ootomo_set(void)
+{
+    struct gpu_kernel k = three(128, 64, 3);
+    k.name = "wide";
+    k.recipe = "ootomo";
+    k.instruction = "wgmma.m64n8k16.f32.f16";
+    k.program = (struct gpu_program){
+        2, 3, { { 1, 0, 1, 0 }, { 0, 1, 1, 0 }, { 0, 0, 0, 0 } }, 1
+    };
+    k.cluster_m = 1;
+    k.slices_most = 65535;
+    k.slices_together = 8;
+    kernels[0] = kernels[1] = k;
+    kernels[1].name = "narrow";
+    kernels[1].instruction = "mma.m16n8k16.f32.f16";
+    kernels[1].slices_most = 32;
+    kernels[1].slices_together = 0;
+    kernels[1].tile_m = 8;
+    kernels[1].tile_n = 32;
+    kernels[1].side_most = 8;
+    kernels[1].chain_clocks = 360;
+    kernels[2] = (struct gpu_kernel){ 0 };
+}
+
+static struct bitcut_gemm ootomo(size_t m, size_t n, size_t k, bool any)
+{
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
+    g.recipe = bitcut_recipe_find("ootomo");
+    g.m = m, g.n = n, g.k = k;
+    g.any_slices = any;
+    return g;
+}
+
+/* A narrow D takes no split pass, and as few slices as hide its chain behind the memory;
+   another D so many that its tiles occupy all multiprocessors, if this is worth the
+   launch that adds them: the fastest number on an H200 (data/h200/slices.jsonl), or one
+   near it. */
+START_TEST(sliced)
+{
+    static const struct {
+        size_t m, n, k;
+        const char *kernel;
+        int least, most; /* slices */
+    } rows[] = {
+        /* clang-format off */
+        { 1,    4096,  4096,  "narrow", 2,   2 },
+        { 4096, 1,     4096,  "narrow", 2,   2 },
+        { 8,    32000, 4096,  "narrow", 2,   2 },
+        { 1,    1024,  4096,  "narrow", 4,   4 },
+        { 8,    8,     65536, "narrow", 32,  32 },
+        { 1,    32,    100,   "narrow", 2,   2 },
+        { 1,    1,     1,     "narrow", 1,   1 },
+        { 9,    4096,  4096,  "wide",   2,   8 },
+        { 16,   4096,  4096,  "wide",   4,   8 },
+        { 64,   4096,  4096,  "wide",   2,   4 },
+        { 128,  128,   65536, "wide",   66,  132 },
+        { 64,   64,    65536, "wide",   66,  132 },
+        { 256,  256,   32768, "wide",   16,  33 },
+        { 512,  512,   60000, "wide",   4,   8 },
+        { 512,  512,   8192,  "wide",   4,   8 },
+        { 2048, 128,   8192,  "wide",   4,   8 },
+        { 100,  1000,  5000,  "wide",   8,   16 },
+        { 256,  256,   256,   "wide",   1,   1 },
+        { 512,  512,   512,   "wide",   1,   4 },
+        { 1024, 1024,  1024,  "wide",   1,   2 },
+        { 8192, 8192,  8192,  "wide",   1,   1 },
+        { 128,  128,   64,    "wide",   1,   1 },
+        { 0,    128,   65536, "narrow", 1,   32 },
+        { 128,  128,   0,     "wide",   1,   1 },
+        /* clang-format on */
+    };
+    ootomo_set();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (int any = 0; any < 2; any++) {
+            const struct bitcut_gemm g = ootomo(rows[i].m, rows[i].n, rows[i].k, any);
+            struct gpu_work w;
+            struct fault f = { 0 };
+            ck_assert_msg(gpu_work_choose(&w, &gpu, &h200, &g, &f) == BITCUT_OK,
+                          "row %zu: %s", i, f.text);
+            ck_assert_str_eq(w.kernel->name, rows[i].kernel);
+            const int slices = w.plan.order.slices;
+            ck_assert_msg(any ? rows[i].least <= slices && slices <= rows[i].most
+                              : slices == 1,
+                          "row %zu: %d slices", i, slices);
+        }
+}
+END_TEST
+
+/* What a narrow kernel does not do, another does, with the bits of the same unit. */
+START_TEST(narrow_or_not)
+{
+    static const struct {
+        const char *what, *kernel;
+    } rows[] = { { "nothing", "narrow" },     { "equilibrate", "wide" },
+                 { "prepared", "wide" },      { "split", "wide" },
+                 { "unit of mma", "narrow" }, { "unit of wgmma", "narrow" },
+                 { "unit of an A100", NULL }, { "scale", "narrow" },
+                 { "slices of wide", "wide" } };
+    ootomo_set();
+    for (int i = 0; i < 9; i++) {
+        struct bitcut_gemm g = ootomo(8, 4096, 8192, false);
+        struct gpu_work w;
+        struct fault f = { 0 };
+        const char *const units[] = { "hopper/mma.m16n8k16.f32.f16",
+                                      "hopper/wgmma.m64n8k16.f32.f16",
+                                      "ampere/mma.m16n8k16.f32.f16" };
+        g.equilibrate = i == 1;
+        if (i == 2) g.b.prepared = &g;
+        if (i == 3) g.low = &roundings[ROUND_RZ];
+        if (i >= 4 && i <= 6) g.unit = bitcut_unit_find(units[i - 4], NULL);
+        if (i == 7) g.scale = 9;
+        if (i == 8) g.order.slices = 33;
+        const enum bitcut_status status = gpu_work_choose(&w, &gpu, &h200, &g, &f);
+        ck_assert_msg((status == BITCUT_OK) == (rows[i].kernel != NULL), "%s: %s",
+                      rows[i].what, f.text);
+        if (rows[i].kernel)
+            ck_assert_msg(!strcmp(w.kernel->name, rows[i].kernel), "%s: %s", rows[i].what,
+                          w.kernel->name);
+    }
 }
 END_TEST
 
@@ -416,4 +546,4 @@ START_TEST(timed)
 END_TEST
 
 TEST_MAIN("choose", by_hand, bounds, residents, counted, shapes, candidates, models,
-          alike, timed)
+          alike, sliced, narrow_or_not, timed)

@@ -30,7 +30,11 @@ static const struct {
     { "",       "ootomo", NULL,       NULL, 2, -1, false, 0, 8,   false, NULL, DOES_NOT("ootomo") "promotion every 2 instructions (supported: every 4, every 1)" },
     { "",       "ootomo", NULL,       NULL, -1, 1, false, 0, 8,   false, NULL, DOES_NOT("ootomo") "the low*low term (supported: left out)" },
     { "",       "plain",  NULL,       NULL, OPEN,         0, 32,  false, "small.plain.f16",  "hopper/wgmma.m64n8k16.f32.f16" },
-    { "",       "plain",  NULL,       "hopper/" MMA, OPEN, 0, 32, false, "gemm.plain.f16",   "hopper/" MMA },
+    { "",       "markidis", NULL,     NULL, OPEN,         0, 2,   false, "narrow.markidis.f16", "hopper/wgmma.m64n8k16.f32.f16" },
+    { "",       "markidis", NULL,     "hopper/" MMA, OPEN, 8, 2,  false, "narrow.markidis.f16", "hopper/wgmma.m64n8k16.f32.f16" },
+    { "",       "markidis", NULL,     NULL, OPEN,         0, 3,   false, "gemm.markidis.f16",  "hopper/" MMA },
+    { "ampere", "markidis", NULL,     NULL, OPEN,         0, 2,   false, "gemm.markidis.f16",  "ampere/" MMA },
+    { "",       "plain",  NULL,       "hopper/" MMA, OPEN, 0, 32, false, "small.plain.f16",  "hopper/wgmma.m64n8k16.f32.f16" },
     { "",       "plain",  NULL,       NULL, OPEN,         0, 33,  false, "gemm.plain.f16",   "hopper/" MMA },
     { "",       "plain",  "half",     NULL, OPEN,         1, 8,   false, "small.plain.f16",  "hopper/wgmma.m64n8k16.f32.f16" },
     { "",       "plain",  "tf32",     NULL, OPEN,         1, 8,   false, "gemm.plain.tf32",  "hopper/mma.m16n8k8.f32.tf32" },
@@ -88,7 +92,36 @@ START_TEST(kernels_chosen)
 }
 END_TEST
 
-/* Slices of k of a kernel whose clusters add up to three, on 8 multiprocessors. */
+/* Parts are made for a kernel that accepts them, also where another one computes a narrow
+   D; a GEMM with parts is computed by the former. */
+START_TEST(narrow_prepared)
+{
+    static const char any[256] __attribute__((aligned(256)));
+    char why[BITCUT_TEXT_MAX] = "";
+    size_t bytes = 0;
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
+    setenv("DEVICE_FAULT", "", 1);
+    device_open();
+    g.recipe = bitcut_recipe_find("markidis");
+    g.m = 2, g.n = g.k = 8;
+    ck_assert_msg(!bitcut_gemm_prepared_size(&bytes, device, &g, BITCUT_B, why), "%s",
+                  why);
+    ck_assert_uint_gt(bytes, 0);
+    g.kernel = "narrow.markidis.f16";
+    ck_assert_int_eq(bitcut_gemm_prepared_size(&bytes, device, &g, BITCUT_B, why),
+                     BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(why, "narrow.markidis.f16 accepts no prepared operands");
+    g.kernel = NULL;
+    g.b.prepared = any;
+    ck_assert_int_eq(bitcut_gemm_choose(&g, device, &g, why), BITCUT_OK);
+    ck_assert_str_eq(g.kernel, "gemm.markidis.f16");
+    bitcut_device_close(device);
+}
+END_TEST
+
+/* Slices of k of a kernel that takes up to three, on 8 multiprocessors: its clusters add
+   them, or a second launch, which is worth it for a longer k. */
 static const struct {
     size_t count, m, k;
     int slices;
@@ -101,8 +134,10 @@ static const struct {
     { 1,   16,     2048, 1, true,  false, false, 3 },
     { 1,   16,     2048, 2, true,  false, false, 2 },
     { 1,   16,       32, 0, true,  false, false, 1 },
-    { 1,   16,     2048, 0, true,  true,  false, 1 },
-    { 1,   16,     2048, 0, true,  false, true,  1 },
+    { 1,   16,      128, 0, true,  true,  false, 1 },
+    { 1,   16,      128, 0, true,  false, true,  1 },
+    { 1,   16,     2048, 0, true,  true,  false, 3 },
+    { 1,   16,     2048, 0, true,  false, true,  3 },
     { 1,   16 * 4, 2048, 0, true,  false, false, 2 },
     { 1,   16 * 8, 2048, 0, true,  false, false, 1 },
     { 133, 16,     2048, 0, true,  false, false, 1 },
@@ -231,8 +266,7 @@ START_TEST(devices_refused)
         { "cuda:m99", models, "", BITCUT_BAD_ARGUMENT,
           "unknown device \"cuda:m99\"; use cpu, cuda, cuda:1, ... (see bitcut list "
           "devices)" },
-        { "cpu:1", models, "", BITCUT_UNSUPPORTED,
-          "no device: device 1 does not exist" },
+        { "cpu:1", models, "", BITCUT_UNSUPPORTED, "no device: device 1 does not exist" },
         { "gpu", models, "", BITCUT_BAD_ARGUMENT,
           "unknown device \"gpu\"; use cpu, cuda, cuda:1, ... (see bitcut list "
           "devices)" },
@@ -378,6 +412,6 @@ START_TEST(plans_trust)
 }
 END_TEST
 
-DEVICE_TEST_MAIN("cuda calls", kernels_chosen, slices_chosen, parts_of_two_formats,
+DEVICE_TEST_MAIN("cuda calls", kernels_chosen, narrow_prepared, slices_chosen, parts_of_two_formats,
                  plans_refused, plans_trust, devices_refused, devices_numbered,
                  devices_by_architecture, device_fails)

@@ -81,6 +81,9 @@ START_TEST(each)
     ck_assert_int_eq(s.threads, 3);
     good("BITCUT_RUN_SITES", "native");
     ck_assert(!s.python);
+    ck_assert(!s.keeps_order && s.configuration.gemm.any_slices);
+    good("BITCUT_RUN_ORDER", "kept");
+    ck_assert(s.keeps_order && !s.configuration.gemm.any_slices);
     good("BITCUT_RUN_FOLDER",
          "/nowhere/at/all"); /* a call_log says that it is not there */
     ck_assert_str_eq(s.folder, "/nowhere/at/all");
@@ -164,17 +167,22 @@ END_TEST
 static const struct {
     const char *name, *value, *why;
 } bad[] = {
-    { "BITCUT_RUN", "legem@mi210", "BITCUT_RUN: unknown recipe \"legem\"; did you mean legemm" },
+    { "BITCUT_RUN", "legem@mi210",
+      "BITCUT_RUN: unknown recipe \"legem\"; did you mean legemm" },
     { "BITCUT_RUN", "Original", "BITCUT_RUN: expected RECIPE@UNIT" },
     { "BITCUT_RUN_AGAINST", "x", "BITCUT_RUN_AGAINST: expected RECIPE@UNIT" },
     { "BITCUT_RUN_AUDIT", "some", "BITCUT_RUN_AUDIT: expected a whole number" },
     { "BITCUT_RUN_AUDIT", "-1", "BITCUT_RUN_AUDIT: expected a whole number" },
     { "BITCUT_RUN_THREADS", "1234567890", "BITCUT_RUN_THREADS: expected a whole number" },
-    { "BITCUT_RUN_SITES", "python", "BITCUT_RUN_SITES: expected native, found \"python\"" },
+    { "BITCUT_RUN_SITES", "python",
+      "BITCUT_RUN_SITES: expected native, found \"python\"" },
+    { "BITCUT_RUN_ORDER", "any", "BITCUT_RUN_ORDER: expected kept, found \"any\"" },
     { "BITCUT_RUN_AUDIT", "5", "BITCUT_RUN_AUDIT requires BITCUT_RUN_FOLDER" },
-    { "BITCUT_RUN_AGAINST", "plain@a100", "BITCUT_RUN_AGAINST requires BITCUT_RUN_FOLDER" },
+    { "BITCUT_RUN_AGAINST", "plain@a100",
+      "BITCUT_RUN_AGAINST requires BITCUT_RUN_FOLDER" },
     { "BITCUT_RUN_RULE", "original", "BITCUT_RUN_RULE: unknown variable; did you mean " },
-    { "BITCUT_RUNS", "original", "BITCUT_RUNS: unknown variable; did you mean BITCUT_RUN" },
+    { "BITCUT_RUNS", "original",
+      "BITCUT_RUNS: unknown variable; did you mean BITCUT_RUN" },
     { "BITCUT_RUN_RULES", "legemm@mi210", "expected PATTERN=RECIPE@UNIT" },
     { "BITCUT_RUN_RULES", "=legemm@mi210", "expected PATTERN=" },
     { "BITCUT_RUN_RULES", "a=original\nb=legem@mi210", "unknown recipe \"legem\"" },
