@@ -304,6 +304,17 @@ static void set_scales(struct attention_plan *p)
     hostfp_leave(&saved);
 }
 
+/* The masking steps of FlashAttention 2 (flash_fwd_kernel.h): with a causal mask, the
+   tiles that the diagonal of a block may cross; with another window, all tiles. */
+static size_t guarded_tiles(const struct attention_plan *p)
+{
+    const struct bitcut_attention *const a = &p->a;
+    const bool uneven = a->keys % p->block_n || a->queries % p->block_m;
+    if (!p->masked) return 0;
+    if (a->window_left >= 0 || a->window_right != 0) return SIZE_MAX;
+    return divide_up(p->block_m, p->block_n) + uneven;
+}
+
 enum bitcut_status attention_plan_make(struct attention_plan *p,
                                        const struct bitcut_attention *a, struct fault *f)
 {
@@ -319,8 +330,7 @@ enum bitcut_status attention_plan_make(struct attention_plan *p,
     if (status == BITCUT_OK) status = check_tiles(p, f);
     if (status == BITCUT_OK) status = plan_products(p, f);
     if (status != BITCUT_OK) return status;
-    const bool uneven = a->keys % p->block_n || a->queries % p->block_m;
-    p->checks = p->masked || (p->row.splits > 1 && uneven);
+    p->guarded = guarded_tiles(p);
     set_scales(p);
     return BITCUT_OK;
 }

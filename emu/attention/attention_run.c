@@ -100,7 +100,7 @@ static enum bitcut_status values(struct worker *w, float *to, size_t tile, size_
  */
 
 /* P of all queries of the block for a tile; its scores begin at column `at`. */
-static void softmax(struct worker *w, size_t tile, size_t at, bool first)
+static void softmax(struct worker *w, size_t tile, size_t at, size_t step)
 {
     const struct attention_plan *const plan = w->job->plan;
     const struct attention_operands *const x = w->job->x;
@@ -121,7 +121,7 @@ static void softmax(struct worker *w, size_t tile, size_t at, bool first)
                             ? x->k_factor + kv_head(plan, w->head) * x->padded + base
                             : NULL,
         };
-        softmax_tile(w->p + i * n, &w->row[i], plan, &s, first);
+        softmax_tile(w->p + i * n, &w->row[i], plan, &s, step);
     }
 }
 
@@ -162,13 +162,13 @@ static void divide_p(struct worker *w)
                        softmax_sum(&w->row[i], plan), plan);
 }
 
-static enum bitcut_status run_tile(struct worker *w, size_t tile, size_t at, bool first,
+static enum bitcut_status run_tile(struct worker *w, size_t tile, size_t at, size_t step,
                                    struct fault *f)
 {
     const struct attention_plan *const plan = w->job->plan;
-    softmax(w, tile, at, first);
+    softmax(w, tile, at, step);
     if (plan->row.p_divided) divide_p(w);
-    return (plan->row.from_zero ? add_products : accumulate)(w, tile, first, f);
+    return (plan->row.from_zero ? add_products : accumulate)(w, tile, !step, f);
 }
 
 /* --- blocks ---------------------------------------------------------------------------
@@ -211,7 +211,7 @@ static enum bitcut_status run_split(struct worker *w, size_t split, struct fault
         status = scores(w, base, count, f);
         for (size_t t = 0; t < count && status == BITCUT_OK; t++) {
             const size_t at = plan->row.descending ? count - 1 - t : t;
-            status = run_tile(w, base + at, at * n, !done && !t, f);
+            status = run_tile(w, base + at, at * n, done + t, f);
         }
         done += count;
     }

@@ -115,12 +115,13 @@ static inline float exponent(const struct attention_plan *plan,
 
 /* The factor of O and of the sum for a new maximum, which stays as it is unless the
    threshold is exceeded. */
-static float rescale(float *max, float before, const struct attention_plan *plan)
+static float rescale(float *max, float before, const struct attention_plan *plan,
+                     size_t step)
 {
     const struct bitcut_attention_row *const r = &plan->row;
     const float threshold = float_of_bits(r->threshold);
     const bool scaled = scales_maximum(plan) || r->scaling >= SCALED_SCORES;
-    const float now = *max == minus_infinity && plan->checks ? 0 : *max;
+    const float now = *max == minus_infinity && step < plan->guarded ? 0 : *max;
     float x = add(before, -now, r->flush);
     if (!scaled) x = multiply(x, plan->t, r->flush);
     if (threshold > 0 && x >= -threshold) {
@@ -189,18 +190,18 @@ float softmax_sum(const struct softmax_row *row, const struct attention_plan *pl
  * ------------------------------------------------------------------------------ */
 
 void softmax_tile(float *p, struct softmax_row *row, const struct attention_plan *plan,
-                  const struct softmax_scores *x, bool first)
+                  const struct softmax_scores *x, size_t step)
 {
     const struct bitcut_attention_row *const r = &plan->row;
     const float before = row->max;
     float max = larger_of(before, maximum(plan, x));
-    row->rescale = first ? 1 : rescale(&max, before, plan);
+    row->rescale = step ? rescale(&max, before, plan, step) : 1;
     row->max = max;
     const float shift = shift_of(plan, max);
     memset(p, 0, x->count * sizeof *p);
     for (size_t j = x->from; j < x->to; j++)
         p[j] = r->exp->of(exponent(plan, x, j, shift));
-    add_tile(row, p, x->count, first, r);
+    add_tile(row, p, x->count, !step, r);
 }
 
 void softmax_rescale(float *o, size_t count, const struct softmax_row *row,

@@ -27,9 +27,10 @@ struct softmax_scores {
 
 void softmax_start(struct softmax_row *row);
 
-/* Compute P of a tile, and update the row.  `first`: the first tile of the query. */
+/* Compute P of a tile, and update the row.  `step`: the tiles of the split that were
+   taken before. */
 void softmax_tile(float *p, struct softmax_row *row, const struct attention_plan *plan,
-                  const struct softmax_scores *x, bool first);
+                  const struct softmax_scores *x, size_t step);
 
 /* Multiply O of a query, `count` values, by the rescale of the tile. */
 void softmax_rescale(float *o, size_t count, const struct softmax_row *row,

@@ -261,6 +261,7 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
     const bool scaled = quantized || row->scaling >= SCALED_SCORES;
     float lane[LANES] = { 0 }, s[LINE], p[LINE], column[LINE];
     bool any = false;
+    size_t taken = 0; /* tiles */
     *max = -INFINITY, *sum = 0;
     memset(o, 0, a->value_dim * sizeof *o);
     for (size_t step = 0; step < plan->split_tiles; step++) {
@@ -290,7 +291,7 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
             if (sees(query, key)) now = y > now || isnan(now) ? y : now;
         }
         if (any) {
-            const float zero = now == -INFINITY && plan->checks ? 0 : now;
+            const float zero = now == -INFINITY && taken < plan->guarded ? 0 : now;
             float x = plus(before, -zero);
             if (!scaled) x = times(x, plan->t);
             if (threshold > 0 && x >= -threshold) now = before;
@@ -341,6 +342,7 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
             }
         }
         any = true;
+        taken++;
     }
     return any;
 }
