@@ -1328,9 +1328,9 @@ struct bitcut_attention_errors {
                        read.
    Out:     to:  the errors.
             why: the reason.
-   - Distances are measured from the exact result rounded to FP32, and `correct` counts
-     outputs that are equal to the exact result rounded to the format of O.  Zeros of both
-     signs are equal.
+   - Distances are measured from the exact result in binary64, whose error is below 2^-35
+   of the largest |V|, and `correct` counts outputs that are equal to the exact result
+   rounded to the format of O.  Zeros of both signs are equal.
    - Outputs counted by `unlike`, and outputs where both are not finite, have no distance.
    - *to is written only on success. */
 enum bitcut_status bitcut_attention_judge(struct bitcut_attention_errors *to,

@@ -3,6 +3,7 @@
 #include "analysis/accuracy/attention_exact.h"
 
 #include "analysis/accuracy/attention_oracle.h"
+#include "analysis/accuracy/attention_sums.h"
 #include "emu/attention/attention_plan.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
@@ -16,7 +17,7 @@
 
 /* u of binary64, and the queries that a thread computes together. */
 static const double u = 0x1p-53;
-enum { ROWS = 16, RUN = 64, AT_A_TIME = 512 };
+enum { ROWS = 16, RUN = 64, TERMS = 16, AT_A_TIME = 512 };
 
 /* An attention while it runs, and one head of it. */
 struct exact_job {
@@ -32,6 +33,7 @@ struct exact_head {
     const double *v_max;    /* [value_dim]: the largest |v|                            */
     const size_t *infinite; /* [key]: keys up to this one with an infinity or NaN      */
     bool finite_v;
+    const struct attention_sums *sums;
     struct view o;
 };
 
@@ -45,55 +47,57 @@ struct exact_scratch {
  */
 
 /* Scores of a query for keys [from, to), and the sums of the magnitudes of their terms.
-   Products of two FP32 values are exact; each score has head_dim - 1 rounded additions.
- */
+   Products of two FP32 values are exact.  TERMS of them are added, and then the sums. */
 static void scores(struct exact_scratch *s, const struct exact_head *h, size_t query,
                    size_t from, size_t to)
 {
     const size_t dim = h->job->a->head_dim, keys = h->job->a->keys;
     const double *const q = h->q + query * dim;
-    double *const score = s->score, *const size = s->size;
+    double part[AT_A_TIME];
     for (size_t begin = from; begin < to; begin += AT_A_TIME) {
-        const size_t end = smaller(begin + AT_A_TIME, to);
-        for (size_t j = begin; j < end; j++) score[j] = size[j] = 0;
+        const size_t count = smaller(AT_A_TIME, to - begin);
+        double *const score = s->score + begin, *const size = s->size + begin;
+        memset(score, 0, count * sizeof *score);
+        memset(size, 0, count * sizeof *size);
         for (size_t p = 0; p < dim; p++) {
-            const double x = q[p], *const k = h->kt + p * keys;
-            for (size_t j = begin; j < end; j++) {
-                score[j] += x * k[j];
-                size[j] += fabs(x * k[j]);
-            }
+            const double *const k = h->kt + p * keys + begin;
+            if (p % TERMS == 0) memset(part, 0, count * sizeof *part);
+            h->sums->add_scores(part, size, q[p], k, count);
+            if (p % TERMS == TERMS - 1 || p + 1 == dim)
+                h->sums->add_values(score, 1, part, count);
         }
     }
 }
 
 /* Set the weights exp(scale (score - the largest score)) and their sum; return a bound on
-   the relative error of each weight.
+   the sum of the errors of all weights, relative to their sum.
 
    With t the computed exponent, its error is at most scale times the error of the score,
-   which is at most (head_dim - 1) u size (1 + 2^-40), plus 2.01 u |t| for the subtraction
-   and the product.  An error d of the exponent, below 2^-10, changes the exponential by
-   at most 1.001 d; elementary_exp() adds 1.25 ulp, at most 2.5 u.  Results below 2^-1022
-   have an absolute error below 2^-1022, which weights() counts as relative to the sum,
-   which is at least 1/2. */
+   which is at most (TERMS + head_dim / TERMS) u size (1 + 2^-40), plus 2.01 u |t| for the
+   subtraction and the product.  An error d of the exponent, below 2^-10, changes the
+   exponential by at most 1.001 d; elementary_exp() adds 1.25 ulp, at most 2.5 u.  The
+   absolute error of a result below 2^-1022 is below 2^-1022, and the sum of the weights
+   is at least 1: run_query() adds 2^-900.  Infinite: some error d may be larger. */
 static double weights(double *total, struct exact_scratch *s, const struct exact_head *h,
                       size_t from, size_t to)
 {
     const double scale = value_of_float(h->job->a->scale);
-    double most = s->score[from], error = 0, run = 0, sum = 0;
+    const double rounds = TERMS + (double)h->job->a->head_dim / TERMS + 1;
+    double most = s->score[from], error = 0, largest = 0, run = 0, sum = 0;
     for (size_t j = from; j < to; j++)
         if (s->score[j] > most) most = s->score[j];
     for (size_t j = from; j < to; j++) {
         const double t = scale * (s->score[j] - most);
-        const double x = 1.001 * ((double)h->job->a->head_dim * u * scale * s->size[j] +
-                                  2.02 * u * fabs(t)) +
-                         2.6 * u;
+        const double x =
+            1.001 * (rounds * u * scale * s->size[j] + 2.02 * u * fabs(t)) + 2.6 * u;
         s->weight[j] = elementary_exp(t);
-        if (s->weight[j] > 0 && x > error) error = x;
+        if (s->weight[j] > 0 && x > largest) largest = x;
+        error += s->weight[j] * x;
         run += s->weight[j];
         if ((j - from) % RUN == RUN - 1 || j + 1 == to) sum += run, run = 0;
     }
     *total = sum;
-    return error;
+    return largest < 0x1p-10 ? 1.01 * error / sum : (double)INFINITY;
 }
 
 /* The sums of weight times V for all columns. */
@@ -104,10 +108,8 @@ static void add_values(struct exact_scratch *s, const struct exact_head *h, size
     memset(s->sum, 0, dim * sizeof *s->sum);
     for (size_t begin = from; begin < to; begin += RUN) {
         memset(s->run, 0, dim * sizeof *s->run);
-        for (size_t j = begin; j < smaller(begin + RUN, to); j++) {
-            const double w = s->weight[j], *const v = h->v + j * dim;
-            for (size_t p = 0; p < dim; p++) s->run[p] += w * v[p];
-        }
+        for (size_t j = begin; j < smaller(begin + RUN, to); j++)
+            h->sums->add_values(s->run, s->weight[j], h->v + j * dim, dim);
         for (size_t p = 0; p < dim; p++) s->sum[p] += s->run[p];
     }
 }
@@ -129,49 +131,25 @@ static bool settle(uint64_t *encoding, double x, double error,
 /* --- outputs --------------------------------------------------------------------------
  */
 
-/* Write an output, for a format: that of O, or FP32. */
+/* Write an output, and its value in binary64. */
 static void put(const struct exact_head *h, size_t query, size_t column,
-                const struct bitcut_format *format, uint64_t encoding)
+                uint64_t encoding, double value)
 {
     const struct bitcut_attention *const a = h->job->a;
-    uint32_t *const values = h->job->options->values;
-    if (format == h->o.format)
-        encoding_put((char *)(uintptr_t)h->o.at, format_bytes(format),
-                     query * h->o.across + column * h->o.along, encoding);
-    if (format == &formats[FORMAT_F32] && values)
-        values[(h->head * a->queries + query) * a->value_dim + column] =
-            (uint32_t)encoding;
+    double *const values = h->job->options->values;
+    encoding_put((char *)(uintptr_t)h->o.at, format_bytes(h->o.format),
+                 query * h->o.across + column * h->o.along, encoding);
+    if (values) values[(h->head * a->queries + query) * a->value_dim + column] = value;
 }
 
-/* The formats to which outputs are rounded; the second may be NULL. */
-static const struct bitcut_format *target(const struct exact_head *h, int i)
-{
-    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
-    return !i ? h->o.format : h->job->options->values && h->o.format != f32 ? f32 : NULL;
-}
-
-/* Write an output that is known for every format: NaN, an infinity, or zero. */
+/* Write NaN, an infinity, or zero. */
 static void put_class(const struct exact_head *h, size_t query, size_t column, double x)
 {
-    const struct bitcut_format *format;
-    for (int i = 0; i < 2 && (format = target(h, i)); i++)
-        put(h, query, column, format,
-            x != x ? format_nan(format)
-            : x    ? format_infinity(format, x < 0)
-                   : 0);
-}
-
-/* Write an output that the bound decides for all formats.  False: it does not. */
-static bool put_settled(const struct exact_head *h, size_t query, size_t column, double x,
-                        double error)
-{
-    const struct bitcut_format *format;
-    uint64_t encoding[2];
-    for (int i = 0; i < 2 && (format = target(h, i)); i++)
-        if (!settle(&encoding[i], x, error, format)) return false;
-    for (int i = 0; i < 2 && (format = target(h, i)); i++)
-        put(h, query, column, format, encoding[i]);
-    return true;
+    put(h, query, column,
+        x != x ? format_nan(h->o.format)
+        : x    ? format_infinity(h->o.format, x < 0)
+               : 0,
+        x);
 }
 
 static bool all_finite(const double *x, size_t count)
@@ -213,14 +191,12 @@ static bool by_mpfr(const struct exact_head *h, size_t query, size_t from, size_
     struct attention_oracle *const o = attention_oracle_open(&x);
     if (!o) return false;
     for (size_t p = 0; p < a->value_dim; p++) {
-        const struct bitcut_format *format;
-        bool exact = false;
+        bool exact;
+        double value;
         if (!left[p]) continue;
-        for (int i = 0; i < 2 && (format = target(h, i)); i++) {
-            bool own;
-            put(h, query, p, format, attention_oracle_output(&own, o, p, format));
-            exact |= own;
-        }
+        const uint64_t encoding =
+            attention_oracle_output(&exact, &value, o, p, h->o.format);
+        put(h, query, p, encoding, value);
         h->job->counts.by_mpfr += !exact;
         h->job->counts.exact += exact;
     }
@@ -261,8 +237,9 @@ static bool run_query(const struct exact_head *h, struct exact_scratch *s, bool 
         } else {
             const double x = only_mpfr ? 0 : s->sum[p] / total;
             const double bound = 1.01 * (error + adds) * (h->v_max[p] + fabs(x));
-            left[p] =
-                only_mpfr || !(error < 0x1p-10) || !put_settled(h, query, p, x, bound);
+            uint64_t encoding;
+            left[p] = only_mpfr || !settle(&encoding, x, bound, h->o.format);
+            if (!left[p]) put(h, query, p, encoding, x);
         }
         settled += !left[p];
         open += left[p];
@@ -358,7 +335,8 @@ static bool run_head(struct exact_job *job, size_t head, bool *no_memory)
                             .kt = kt,
                             .v = v,
                             .v_max = v_max,
-                            .infinite = infinite };
+                            .infinite = infinite,
+                            .sums = attention_sums_best() };
     const bool made = q && k && v && v_max && kt && infinite;
     if (made) {
         transpose_keys(kt, infinite, k, a);

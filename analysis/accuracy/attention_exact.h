@@ -16,8 +16,9 @@ struct attention_exact_options {
     int threads;                     /* 0: all processors                              */
     const struct progress *progress; /* or NULL                                        */
     bool only_mpfr;                  /* leave out binary64; for tests                  */
-    uint32_t *values; /* or NULL: the exact results rounded to FP32 as well, [head][query]
-                         [value_dim]                                                    */
+    double *values; /* or NULL: the exact results in binary64 as well, [head][query]
+                       [value_dim]; their error is below 2^-35 of the largest |V| of the
+                       column, where scores are below 2^10                              */
 };
 
 /* Compute O exactly for an attention that attention_take() accepted and whose matrices

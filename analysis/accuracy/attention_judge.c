@@ -36,17 +36,17 @@ struct sums {
     size_t measured;
 };
 
-/* Add an output: O, and the exact result in the format of O and in FP32. */
+/* Add an output: O, and the exact result in the format of O and in binary64. */
 static void add_output(struct bitcut_attention_errors *e, struct sums *s,
                        const size_t at[3], const struct bitcut_format *format, uint64_t o,
-                       uint64_t rounded, uint32_t exact, double *largest)
+                       uint64_t rounded, double want, double *largest)
 {
     const bool finite = format_is_finite(format, o);
-    const double x = format_to_double(format, o), want = value_of_float(exact);
+    const double x = format_to_double(format, o);
     e->outputs++;
     e->correct += o == rounded || (x == 0 && format_to_double(format, rounded) == 0);
     e->unlike += finite != format_is_finite(format, rounded);
-    if (!finite || !isfinite(want)) return;
+    if (!finite || !format_is_finite(format, rounded)) return;
     const double distance = (x - want) / format_ulp(format, want);
     s->measured++;
     s->distance += fabs(distance);
@@ -62,7 +62,7 @@ static void add_output(struct bitcut_attention_errors *e, struct sums *s,
 /* Add the outputs of a head. */
 static void add_head(struct bitcut_attention_errors *e, struct sums *s,
                      const struct bitcut_attention *a, const struct bitcut_attention *own,
-                     const uint32_t *values, size_t head)
+                     const double *values, size_t head)
 {
     const struct view o = view_of(&a->o, head, a->queries, a->value_dim, false),
                       r = view_of(&own->o, head, a->queries, a->value_dim, false);
@@ -70,8 +70,8 @@ static void add_head(struct bitcut_attention_errors *e, struct sums *s,
     double largest = 0, norm = 0;
     for (size_t i = 0; i < a->queries; i++)
         for (size_t p = 0; p < a->value_dim; p++) {
-            const uint32_t exact = values[(head * a->queries + i) * a->value_dim + p];
-            const double size = fabs(value_of_float(exact));
+            const double exact = values[(head * a->queries + i) * a->value_dim + p],
+                         size = fabs(exact);
             add_output(e, s, (size_t[]){ head, i, p }, o.format, view_encoding(&o, i, p),
                        view_encoding(&r, i, p), exact, &largest);
             if (isfinite(size) && size > norm) norm = size;
@@ -82,7 +82,7 @@ static void add_head(struct bitcut_attention_errors *e, struct sums *s,
 /* Compute the exact result into memory of its own, and compare. */
 static enum bitcut_status judge(struct bitcut_attention_errors *to,
                                 const struct bitcut_attention *a, void *rounded,
-                                uint32_t *values, int threads,
+                                double *values, int threads,
                                 const struct progress *progress, struct fault *f)
 {
     struct bitcut_attention own = *a;
@@ -126,7 +126,7 @@ enum bitcut_status attention_judge(struct bitcut_attention_errors *to,
                       size_multiply(&count, count, a.value_dim);
     void *const rounded =
         fits ? memory_allocate(count, (size_t)format_bytes(matrix_format(&a.o))) : NULL;
-    uint32_t *const values = fits ? memory_allocate(count, sizeof *values) : NULL;
+    double *const values = fits ? memory_allocate(count, sizeof *values) : NULL;
     status = rounded && values ? judge(to, &a, rounded, values, threads, progress, f)
                                : fault_set(f, BITCUT_NO_MEMORY,
                                            "not enough memory for the exact reference");

@@ -195,18 +195,20 @@ static bool is_exactly(struct attention_oracle *o, size_t column, mpfr_srcptr m)
     return equal;
 }
 
-uint64_t attention_oracle_output(bool *exact, struct attention_oracle *o, size_t column,
-                                 const struct bitcut_format *format)
+uint64_t attention_oracle_output(bool *exact, double *value, struct attention_oracle *o,
+                                 size_t column, const struct bitcut_format *format)
 {
     uint64_t encoding;
     mpfr_t m;
     *exact = false;
     if (o->precision != FIRST_BITS) make_weights(o, FIRST_BITS);
-    if (round_both(&encoding, o, column, format)) return encoding;
+    const bool decided = round_both(&encoding, o, column, format);
+    *value = mpfr_get_d(o->sum, MPFR_RNDN);
+    if (decided) return encoding;
     mpfr_init2(m, EXACT_BITS);
     candidate_of(m, o, format);
     *exact = is_exactly(o, column, m);
-    if (*exact) encoding = encode(m, format);
+    if (*exact) encoding = encode(m, format), *value = mpfr_get_d(m, MPFR_RNDN);
     mpfr_clear(m);
     for (mpfr_prec_t p = 2 * FIRST_BITS; !*exact && p <= LAST_BITS; p *= 2) {
         make_weights(o, p);

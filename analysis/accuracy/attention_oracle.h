@@ -22,9 +22,9 @@ struct attention_oracle;
 struct attention_oracle *attention_oracle_open(const struct attention_oracle_query *x);
 
 /* Output `column`, rounded once to nearest even of the format.  *exact: whether it was
-   recognised as an exact value. */
-uint64_t attention_oracle_output(bool *exact, struct attention_oracle *o, size_t column,
-                                 const struct bitcut_format *format);
+   recognised as an exact value.  *value: its value, rounded to binary64. */
+uint64_t attention_oracle_output(bool *exact, double *value, struct attention_oracle *o,
+                                 size_t column, const struct bitcut_format *format);
 
 void attention_oracle_close(struct attention_oracle *o);
 

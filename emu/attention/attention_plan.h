@@ -14,8 +14,8 @@ struct attention_plan {
     size_t block_m, block_n; /* of a tile                                              */
     size_t tiles, split_tiles; /* key tiles of all keys, and of a split                 */
     bool masked; /* whether there is a window                              */
-    size_t guarded; /* tiles of a split, from the first one taken, that rescale by 0 - 0
-                       and not by Inf - Inf for a maximum of -Inf */
+    size_t guarded; /* key tiles of a split, from the first one taken, in which a maximum
+                       of -Inf counts as 0 in the rescale; in later ones it gives NaN   */
     float scale; /* of the scores, base e                                  */
     float t;     /* the same in the base of the exponential                */
 };

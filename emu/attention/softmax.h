@@ -27,8 +27,8 @@ struct softmax_scores {
 
 void softmax_start(struct softmax_row *row);
 
-/* Compute P of a tile, and update the row.  `step` counts the tiles of the query before.
- */
+/* Compute P of a tile, and update the row.  `step`: the tiles of the split that were
+   taken before. */
 void softmax_tile(float *p, struct softmax_row *row, const struct attention_plan *plan,
                   const struct softmax_scores *x, size_t step);
 

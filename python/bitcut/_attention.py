@@ -183,8 +183,10 @@ def _without(given: dict, *names: str) -> dict:
 
 
 class AttentionVerification(Result):
-    """Whether O is that of attention(): true if no bit differs.  ``compared`` and ``differ`` count
-    outputs, ``first`` has the position of the first one that differs."""
+    """Whether O is that of attention(): true if no bit differs.
+
+    ``compared`` and ``differ`` count outputs; ``first`` has the position of the first one that differs.
+    """
 
     def __bool__(self):
         return self.differ == 0
