@@ -304,14 +304,14 @@ static void set_scales(struct attention_plan *p)
     hostfp_leave(&saved);
 }
 
-/* FlashAttention tests the maximum in all tiles of a window, but for a causal mask only
-   in the tiles that the mask may cut: n_masking_steps of flash_fwd_kernel.h. */
+/* The masking steps of FlashAttention 2 (flash_fwd_kernel.h): with a causal mask, the
+   tiles that the diagonal of a block may cross; with another window, all tiles. */
 static size_t guarded_tiles(const struct attention_plan *p)
 {
     const struct bitcut_attention *const a = &p->a;
     const bool uneven = a->keys % p->block_n || a->queries % p->block_m;
     if (!p->masked) return 0;
-    if (a->window_left >= 0 || a->window_right > 0) return p->tiles;
+    if (a->window_left >= 0 || a->window_right != 0) return SIZE_MAX;
     return divide_up(p->block_m, p->block_n) + uneven;
 }
 

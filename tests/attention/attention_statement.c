@@ -260,7 +260,8 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
     const bool quantized = row->q_block && row->scaling == SCALED_FUSED;
     const bool scaled = quantized || row->scaling >= SCALED_SCORES;
     float lane[LANES] = { 0 }, s[LINE], p[LINE], column[LINE];
-    size_t any = 0; /* tiles so far */
+    bool any = false;
+    size_t taken = 0; /* tiles */
     *max = -INFINITY, *sum = 0;
     memset(o, 0, a->value_dim * sizeof *o);
     for (size_t step = 0; step < plan->split_tiles; step++) {
@@ -290,7 +291,7 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
             if (sees(query, key)) now = y > now || isnan(now) ? y : now;
         }
         if (any) {
-            const float zero = now == -INFINITY && any < plan->guarded ? 0 : now;
+            const float zero = now == -INFINITY && taken < plan->guarded ? 0 : now;
             float x = plus(before, -zero);
             if (!scaled) x = times(x, plan->t);
             if (threshold > 0 && x >= -threshold) now = before;
@@ -343,7 +344,8 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
                 o[c] = any && !g ? then(o[c], scale, y) : plus(o[c], y);
             }
         }
-        any++;
+        any = true;
+        taken++;
     }
     return any;
 }
