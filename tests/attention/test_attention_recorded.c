@@ -249,6 +249,7 @@ START_TEST(h200)
         free(x.lse);
     }
     printf("# %zu of %zu outputs, %zu differ\n", r.compared, r.o_read, r.differ);
+    fflush(stdout); /* a failed check ends the process */
     ck_assert_uint_eq(r.o_read, r.o.count);
     ck_assert_uint_eq(r.lse_read, r.lse.count);
     ck_assert_uint_eq(r.differ, 0);

@@ -216,6 +216,7 @@ START_TEST(all_kernels)
         size_t compared = 0;
         const size_t wrong = try_kernel(&compared, k);
         printf("# %s: %zu outputs, %zu differ\n", k->name, compared, wrong);
+        fflush(stdout); /* a failed check ends the process */
         ck_assert(lies(k) ? wrong > 0 : wrong == 0);
         tried++;
     }
