@@ -23,8 +23,9 @@
    - State.  The library has no global state except the stop flag of bitcut_stop_on(),
      which belongs to a thread, and BITCUT_SIMD, which is read when the library is loaded.
    - Memory.  BITCUT_NO_MEMORY: a function could not allocate memory.  Functions that
-     return no status allocate no memory.  No function allocates through GMP or MPFR,
-     because these would abort.
+     return no status allocate no memory.  Only bitcut_attention_exact() and
+     bitcut_attention_judge() allocate through MPFR, which ends the process if there is no
+     memory.
    - Refusals.  A function that returns a status checks what it can see.  It returns
      BITCUT_BAD_ARGUMENT if a required row, array or struct is NULL, or if an array has
      more bytes than a size_t can count.  These causes come in addition to the causes that
@@ -1199,9 +1200,9 @@ enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, siz
      window_right: the last query is aligned with the last key.  BITCUT_UNSET is no limit.
      A causal mask has window_right 0.
    - The row of the algorithm determines every bit: tiles, roundings, exponential, order
-   of sums.  `bitcut list attentions` has the rows, their sources and the evidence for
-   each. `vary` changes fields of the row, by items such as
-   "block-n=64,direction=ascending"; `bitcut list attentions --json` has all fields.
+     of sums.  `bitcut list attentions` has the rows, their sources and the evidence for
+     each.  `vary` changes fields of the row, by items such as
+     "block-n=64,direction=ascending"; `bitcut list attentions --json` has all fields.
    - The units are those of the row, of the same architecture and family for the formats
      at hand, unless unit_qk and unit_pv are set.
    - Operands that the format of a product cannot represent are rounded to it, to nearest
@@ -1247,7 +1248,7 @@ void bitcut_attention_init(struct bitcut_attention *attention, size_t size)
    - A query that sees no key has O = 0.  Its lse is +Inf.
    - NaN and infinities pass through the operations of the algorithm: the maximum of a row
      ignores NaN, P is 0 for masked keys, and 0 times an infinity or NaN of V is NaN.  A
-   NaN of O is 0x7fffffff in f32, and in shorter formats it has the leading bits of that.
+     NaN of O is 0x7fffffff in f32, and in shorter formats it has the leading bits of that.
    - A subnormal is preserved, unless the row flushes or the unit does.
    - If the result is not BITCUT_OK, O and lse are undefined.
    - Source: that of the row; of the units, `bitcut list units`. */
@@ -1291,15 +1292,14 @@ enum bitcut_status bitcut_attention_verify(struct bitcut_difference *to,
             why:     the reason.
    - The scale is the FP32 value, also if it is left open.  lse is not written.
    - A query that sees no key has +0.
-   - If a score that a query sees is not finite or NaN, or an operand of it is, all
-   outputs of the query are NaN.  If a value of V that it sees is an infinity or NaN, the
-   output is NaN if there is a NaN or there are infinities of both signs, else infinite.
+   - If a score that a query sees, or an operand of it, is infinite or NaN, all outputs of
+     the query are NaN.  If a value of V that it sees is infinite or NaN, the output is NaN if there is a NaN or there are infinities of both signs, else infinite.
    - An exact zero is +0.
    - Layers: binary64 with an error bound; where the bound does not decide the rounding,
      MPFR with growing precision (Ziv's strategy).  A value half way between two results
-   is recognised exactly: exponentials of different rational scores are linearly
-   independent over the rationals (Lindemann and Weierstrass), so O is rational only if
-   the mean of V over the keys of each score is the same. */
+     is recognised exactly: exponentials of different rational scores are linearly
+     independent over the rationals (Lindemann and Weierstrass), so O is rational only if
+     the mean of V over the keys of each score is the same. */
 enum bitcut_status bitcut_attention_exact(const struct bitcut_attention *attention,
                                           int threads, char *why) BITCUT_CHECK_RESULT;
 
@@ -1328,8 +1328,8 @@ struct bitcut_attention_errors {
    Out:     to:  the errors.
             why: the reason.
    - Distances are measured from the exact result in binary64, whose error is below 2^-35
-   of the largest |V|, and `correct` counts outputs that are equal to the exact result
-   rounded to the format of O.  Zeros of both signs are equal.
+     of the largest |V|, and `correct` counts outputs that are equal to the exact result
+     rounded to the format of O.  Zeros of both signs are equal.
    - Outputs counted by `unlike`, and outputs where both are not finite, have no distance.
    - *to is written only on success. */
 enum bitcut_status bitcut_attention_judge(struct bitcut_attention_errors *to,
