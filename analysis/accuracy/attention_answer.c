@@ -17,9 +17,10 @@ enum bitcut_status attention_describe(struct attention_answer *to,
     enum bitcut_status status = attention_take(&a, attention, f);
     if (status == BITCUT_OK) status = attention_plan_make(&plan, &a, f);
     if (status != BITCUT_OK) return status;
+    const bool varied = (a.vary && *a.vary) || a.unit_qk || a.unit_pv;
     *to = (struct attention_answer){
         .row = plan.row.name,
-        .evidence = plan.row.evidence,
+        .evidence = varied ? "none: the row was changed" : plan.row.evidence,
         .unit_qk = plan.row.unit_qk,
         .unit_pv = plan.row.unit_pv,
         .heads = a.heads,
@@ -88,7 +89,7 @@ static const struct record_field judge_fields[] = {
 
 const struct record_field attention_fields[] = {
     OF(row, "row", "", "algorithm"),
-    OF(evidence, "evidence", "", "evidence for the row"),
+    OF(evidence, "evidence", "", "evidence for the row, unless it was changed"),
     OF(unit_qk, "unit_qk", "", "unit of Q K^T"),
     OF(unit_pv, "unit_pv", "", "unit of P V"),
     OF(line, "fields", "", "all fields of the algorithm, as --vary takes them"),
