@@ -7,7 +7,8 @@
    in it and all have this algorithm, up to what the order of k does not depend on;
    otherwise it refuses. A tree also refuses sizes between the nearest recorded ones of
    two branches, and sizes if it gives another algorithm for a neighbour.  There
-   cublas_pair.c may know more.
+   cublas_pair.c may know more.  Leaves that other recorded answers contradicted were
+   emptied later (plan_empty.py): they refuse, and so do neighbours of their sizes.
 
    Batches of FP32 have a rule. */
 #include "analysis/predict/cublas.h"
@@ -23,8 +24,9 @@ struct leaf {
 enum {
     FULL = 0,      /* .splits: as many as have more than 1280 k, or 2560 of FP8 */
     MOST = 0xffff, /* .splits: slices are as short as the kernel allows          */
-    LEAF = 64
-}; /* in a tree: LEAF + i is leaf[i]; leaf[0] refuses            */
+    LEAF = 64,     /* in a tree: LEAF + i is leaf[i]; leaf[0] leaves it to a pair    */
+    EMPTIED = 1000 /* and LEAF + EMPTIED refuses                                     */
+};
 
 #include "analysis/predict/cublas_f32_nn.inc"
 #include "analysis/predict/cublas_f32_nn_1.inc"
@@ -133,7 +135,7 @@ static void features_make(uint32_t v[FEATURES], struct sizes s, struct sizes who
 
 /* --- trees ------------------------------------------------------------------------ */
 
-/* The leaf of features; 0: refused. */
+/* The leaf of features, or EMPTIED; 0: left to a pair. */
 static uint32_t walk(const struct tree *t, const uint32_t v[FEATURES])
 {
     enum { FEATURE, BELOW, ABOVE, LENGTH, NODE };
@@ -172,9 +174,9 @@ static uint32_t leaf_of(const struct tree *t, struct sizes s,
     static const int shifts[] = { 7, 5 };
     uint32_t v[FEATURES];
     features_make(v, s, s, types, has_bias);
-    const uint32_t found = walk(t, v);
+    uint32_t found = walk(t, v);
     const int sizes = s.batch > 1 ? 4 : 3;
-    for (int i = 0; i < 4 * sizes && found; i++) {
+    for (int i = 0; i < 4 * sizes && found && found != EMPTIED; i++) {
         const int shift = shifts[i / (2 * sizes)], direction = i % 2 ? 1 : -1,
                   which = i / 2 % sizes;
         const struct sizes near = {
@@ -184,7 +186,8 @@ static uint32_t leaf_of(const struct tree *t, struct sizes s,
             rows_neighbour(s.batch, shift, which == 3 ? direction : 0),
         };
         features_make(v, near, s, types, has_bias);
-        if (walk(t, v) != found) return 0;
+        const uint32_t other = walk(t, v);
+        if (other != found) found = other == EMPTIED ? EMPTIED : 0;
     }
     return found;
 }
@@ -283,13 +286,13 @@ static bool may_be_algorithm_10(const struct cublas_fields *x,
            g->count == 1 && g->m <= ROWS && g->k % GRAIN;
 }
 
-/* The leaf of a batch, or of the tree for a call, or NULL. */
+/* The leaf of a batch, or of the tree for a call, or NULL; one with id 0 refuses. */
 static const struct leaf *find_leaf(const struct cublas_call *c,
                                     const struct cublas_types *types, const char *layout)
 {
     const struct bitcut_gemm *const g = &c->g;
     if (types->is_other && (g->n % 8 || g->k % 8)) return NULL;
-    static const struct leaf one_sum = { 55, 31, 1, 0, 0 };
+    static const struct leaf one_sum = { 55, 31, 1, 0, 0 }, emptied = { .id = 0 };
     if (is_batch_of_one_sum(c, types)) return &one_sum;
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
         const struct tree *const t = &trees[i];
@@ -298,6 +301,7 @@ static const struct leaf *find_leaf(const struct cublas_call *c,
             continue;
         const uint32_t leaf = leaf_of(t, (struct sizes){ g->m, g->n, g->k, g->count },
                                       types, cublas_has_bias(c) && !c->bias_is_c);
+        if (leaf == EMPTIED) return &emptied;
         return leaf ? &t->leaf[leaf] : NULL;
     }
     return NULL;
@@ -334,7 +338,7 @@ enum bitcut_status cublas_choose(struct cublas_fields *to,
                                       .splits = splits_of(l, g->k, types->operands),
                                       .scheme = l->scheme,
                                       .custom = l->custom };
-    if ((l || (is_known && cublas_pair_find(to, types, call, layout))) &&
+    if ((l ? l->id > 0 : is_known && cublas_pair_find(to, types, call, layout)) &&
         !may_be_algorithm_10(to, types, g))
         return BITCUT_OK;
     return fault_set(

@@ -5,8 +5,8 @@
    (data/README.md, "libraries/plans").  The trees of a pair are learned from the same
    calls with other features.  A leaf lists the rules that give the algorithm of every
    recorded call in it, up to what the order of k does not depend on.  An algorithm is
-   predicted if all rules of both leaves give the same one.  Leaves with few calls, or
-   without such a rule, are empty. */
+   predicted if all rules of both leaves give the same one.  Leaves with few calls, without
+   such a rule, or that other recorded answers contradicted (plan_empty.py) are empty. */
 #include "analysis/predict/cublas.h"
 
 #include "lib/base/size.h"

@@ -16,7 +16,8 @@ of slices or a rule for it; a leaf has the labels that all its calls have.
 A call stands for more or fewer calls, its weight, as not all were asked where trees were sure.  A leaf
 predicts if (sum of weights)^2 / sum of weights^2 of its calls is large enough: the next of LEAST after
 the first with which at most one of 60,000 calls that were left out is predicted wrongly.  Those are
-the calls of the first `plans ask`, or, without one, every tenth call."""
+the calls of the first `plans ask`, or, without one, every tenth call.  plan_empty.py empties leaves
+that any recorded answer contradicts."""
 
 import argparse
 import collections
@@ -336,7 +337,10 @@ def weigh(tree, values, weight):
 # --- the first trees -------------------------------------------------------------------------
 
 class FirstTrees:
-    """Which calls cublas_choose.c predicts without pairs; its layers do not count."""
+    """Which calls cublas_choose.c does not leave to pairs: those that it predicts, layers aside, and
+    those of a leaf that plan_empty.py emptied, or near it."""
+
+    EMPTIED = 1000  # as in cublas_choose.c
 
     TILES = (0, 1, 15, 4, 8, 7, 9, 12, 13, 16)  # of the features here
 
@@ -345,10 +349,11 @@ class FirstTrees:
 
     def tree(self, name):
         text = (self.folder / f"cublas_{name}.inc").read_text().split("[] = {")[2]
-        words, rows = list(map(int, re.findall(r"\d+", text))), []
+        words, rows, places = list(map(int, re.findall(r"\d+", text))), [], []
 
         def add(at):  # the place of a node, and the end of its branches
             row = len(rows)
+            places.append(at)
             if words[at] >= 64:
                 rows.append((-1, 0, 0, 0, words[at] - 64))
                 return at + 1
@@ -358,7 +363,16 @@ class FirstTrees:
             rows[row] = (*words[at:at + 3], right, 0)
             return add(end)
         add(0)
-        return Tree(np.array(rows, np.int64))
+        tree = Tree(np.array(rows, np.int64))
+        tree.places = places  # of nodes, in the numbers of the file
+        return tree
+
+    def name(self, types, layout, batched, workspace):
+        kind = {"e": "fp8", "f": "half", "b": "half", "t": "tf32"}[types[0]] if types != "f32" else "f32"
+        return f"{kind}_{layout.lower()}" + "_batch" * batched + "_1" * (workspace == 1)
+
+    def number(self, types):
+        return table.NUMBER[types if types.startswith("e4m3") else types.removesuffix(".f32")]
 
     def features(self, sizes, whole, number, bias):
         v, power = features_of(sizes), features_of(whole)[3:6]
@@ -381,10 +395,8 @@ class FirstTrees:
         return (types == "f32") & (m > (16 if layout[0] == "N" else 1)) & (n > 1) & (batch <= 128)
 
     def predicts(self, sizes, types, layout, bias, batched, workspace):
-        kind = {"e": "fp8", "f": "half", "b": "half", "t": "tf32"}[types[0]] if types != "f32" else "f32"
-        name = f"{kind}_{layout.lower()}" + "_batch" * batched + "_1" * (workspace == 1)
+        name, number = self.name(types, layout, batched, workspace), self.number(types)
         found = np.zeros(sizes.shape[1], bool)
-        number = table.NUMBER[types.removesuffix(".f32") if kind == "half" else types]
         if (self.folder / f"cublas_{name}.inc").exists():
             tree = self.tree(name)
 
@@ -394,7 +406,8 @@ class FirstTrees:
             here = leaf(sizes)
             found = here > 0
             for near in self.neighbours(sizes):
-                found &= leaf(near) == here
+                other = leaf(near)
+                found &= (other == here) | (other == self.EMPTIED) | (here == self.EMPTIED)
         if batched and not bias:
             found |= self.ruled(sizes, types, layout)
         if types in ("f16.f32", "bf16.f32"):
@@ -508,7 +521,7 @@ def tree_bytes(node, number):
 def wrapped(items):
     lines = [""]
     for item in items:
-        if len(lines[-1]) + len(item) + 1 > 99:
+        if len(lines[-1]) + len(item) + 1 > 98:
             lines.append("")
         lines[-1] += item + ","
     return "\n".join(lines)

@@ -12,12 +12,54 @@
 START_TEST(recorded_shapes)
 {
     static const struct recorded recorded[] = {
-        { "h200-shapes", 2328, 49, 614 }, { "h200-later", 1164, 25, 296 },
-        { "h200-layers", 702, 0, 0 },     { "h200-variants", 467, 29, 124 },
-        { "h200-held", 2138, 39, 619 },
+        { "h200-shapes", 2328, 49, 754 }, { "h200-later", 1164, 25, 335 },
+        { "h200-layers", 702, 0, 0 },     { "h200-variants", 467, 29, 156 },
+        { "h200-held", 2138, 39, 729 },
     };
     for (int i = 0; i < (int)(sizeof recorded / sizeof *recorded); i++)
         compare_file(&recorded[i], "cublas-13.1", false, i);
+}
+END_TEST
+
+/* Whether the sizes of a line determine the algorithm. */
+static bool has_choice(const struct line *l, bool is_small)
+{
+    static const uint32_t one = 0x3f800000;
+    const struct bitcut_predict_options o = {
+        .size = sizeof o, .library = "cublas-13.1", .chip = "h200", .types = l->types
+    };
+    const struct library *const library = table_find(TABLE(libraries), o.library);
+    const struct library_types *const t =
+        table_find((struct table){ library->types, sizeof *library->types }, l->types);
+    struct cublas_call c = { .g = call_of(l, t, NULL, NULL), .is_small = is_small };
+    struct prediction x = { .parts = 0 };
+    struct cublas_fields fields;
+    struct fault f;
+    ck_assert_int_eq(predict_choose(&x, &c.g, &o, &f), BITCUT_OK);
+    if (!strcmp(l->epilogue, "bias")) c.g.bias.at = &one, c.g.bias.format = c.g.d.format;
+    return cublas_choose(&fields, cublas_types_of(&x), &c, &f) == BITCUT_OK;
+}
+
+/* Calls that were predicted otherwise than recorded, before leaves were emptied. */
+START_TEST(contradicted_calls)
+{
+    enum { CALLS = 3319 };
+    const char *const data = getenv("BITCUT_DATA");
+    char path[4096];
+    struct line l;
+    int mib, calls = 0;
+    snprintf(path, sizeof path, "%s/libraries/plans/h200-contradicted.txt",
+             data ? data : "data");
+    FILE *const f = fopen(path, "r");
+    ck_assert_msg(f != NULL, "%s", path);
+    while (fscanf(f, "%31s %7s %15s %zu %zu %zu %d %d", l.types, l.layout, l.epilogue,
+                  &l.m, &l.n, &l.k, &l.batch, &mib) == 8) {
+        ck_assert_msg(!has_choice(&l, mib == 1), "%s %s %zu %zu %zu", l.types, l.layout,
+                      l.m, l.n, l.k);
+        calls++;
+    }
+    fclose(f);
+    ck_assert_int_eq(calls, CALLS);
 }
 END_TEST
 
@@ -77,7 +119,7 @@ static const struct {
     { "e4m3.f32", "NT", NULL, 64, 64, 8192, BITCUT_OK, "promote=4,slices=3,tile=2816" },
     { "e4m3fast.bf16", "NT", NULL, 64, 64, 8192, BITCUT_OK, ".e4m3,slices=3,tile=2816" },
     { "tf32", "NT", NULL, 512, 512, 64, BITCUT_OK, "cublas-tf32@" },
-    { "bf16", "TN", NULL, 64, 64, 4096, BITCUT_OK, "slices=3,tile=1408" },
+    { "bf16", "TN", NULL, 64, 64, 4096, BITCUT_UNSUPPORTED, "--fields" },
     { "e4m3.f32", "TN", NULL, 64, 64, 4096, BITCUT_UNSUPPORTED, "--fields" },
     { "bf16", "NT", NULL, 64, 64, 16392, BITCUT_UNSUPPORTED, "--fields" },
     { "bf16", "NT", NULL, 8192, 64, 4096, BITCUT_UNSUPPORTED, "--fields" },
@@ -211,7 +253,7 @@ START_TEST(any_sizes)
         int batch, percent;
     } kinds[] = {
         { "f16", 1, 50 },  { "f16.f32", 1, 50 }, { "bf16", 1, 50 }, { "bf16.f32", 1, 50 },
-        { "f32", 1, 50 },  { "tf32", 1, 40 },    { "f16", 7, 40 },  { "bf16.f32", 7, 35 },
+        { "f32", 1, 45 },  { "tf32", 1, 40 },    { "f16", 7, 40 },  { "bf16.f32", 7, 35 },
         { "f32", 70, 50 }, { "tf32", 70, 40 },
     };
     static const char layouts[][3] = { "NN", "NT", "TN", "TT" };
@@ -310,5 +352,5 @@ START_TEST(lost_products)
 }
 END_TEST
 
-TEST_MAIN("cublas", recorded_shapes, fields_of_lines, calls_by_hand, any_sizes,
-          other_calls, lost_products)
+TEST_MAIN("cublas", recorded_shapes, contradicted_calls, fields_of_lines, calls_by_hand,
+          any_sizes, other_calls, lost_products)
