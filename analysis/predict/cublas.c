@@ -154,6 +154,8 @@ static enum bitcut_status in_place(struct call *c, struct fault *f)
 {
     if (is_split(c) && c->fields.scheme != CUBLAS_IN_PLACE)
         return refuse(f, "no rule for slices of this scheme");
+    if (!is_split(c) && c->k % 8)
+        return refuse(f, "the order of algorithm 10 is known for multiples of 8 k alone");
     on_multiply_add(c);
     if (is_split(c)) {
         const size_t length = divide_up(c->k / c->fields.splits, 8) * 8;

@@ -6,10 +6,11 @@
    there are decision trees.  A leaf has an algorithm if at least 500 recorded sizes are
    in it and all have this algorithm, up to what the order of k does not depend on;
    otherwise it refuses. A tree also refuses sizes between the nearest recorded ones of
-   two branches, and sizes if it gives another algorithm for a neighbour.
+   two branches, and sizes if it gives another algorithm for a neighbour.  There
+   cublas_pair.c may know more.  Leaves that other recorded answers contradicted were
+   emptied later (plan_empty.py): they refuse, and so do neighbours of their sizes.
 
-   Batches of FP32 and TF32 have a rule, because cuBLAS cuts no k of a batch into slices,
-   except by nvjet. */
+   Batches of FP32 have a rule. */
 #include "analysis/predict/cublas.h"
 
 #include "lib/base/size.h"
@@ -23,8 +24,9 @@ struct leaf {
 enum {
     FULL = 0,      /* .splits: as many as have more than 1280 k, or 2560 of FP8 */
     MOST = 0xffff, /* .splits: slices are as short as the kernel allows          */
-    LEAF = 64
-}; /* in a tree: LEAF + i is leaf[i]; leaf[0] refuses            */
+    LEAF = 64,     /* in a tree: LEAF + i is leaf[i]; leaf[0] leaves it to a pair    */
+    EMPTIED = 1000 /* and LEAF + EMPTIED refuses                                     */
+};
 
 #include "analysis/predict/cublas_f32_nn.inc"
 #include "analysis/predict/cublas_f32_nn_1.inc"
@@ -133,7 +135,7 @@ static void features_make(uint32_t v[FEATURES], struct sizes s, struct sizes who
 
 /* --- trees ------------------------------------------------------------------------ */
 
-/* The leaf of features; 0: refused. */
+/* The leaf of features, or EMPTIED; 0: left to a pair. */
 static uint32_t walk(const struct tree *t, const uint32_t v[FEATURES])
 {
     enum { FEATURE, BELOW, ABOVE, LENGTH, NODE };
@@ -172,9 +174,9 @@ static uint32_t leaf_of(const struct tree *t, struct sizes s,
     static const int shifts[] = { 7, 5 };
     uint32_t v[FEATURES];
     features_make(v, s, s, types, has_bias);
-    const uint32_t found = walk(t, v);
+    uint32_t found = walk(t, v);
     const int sizes = s.batch > 1 ? 4 : 3;
-    for (int i = 0; i < 4 * sizes && found; i++) {
+    for (int i = 0; i < 4 * sizes && found && found != EMPTIED; i++) {
         const int shift = shifts[i / (2 * sizes)], direction = i % 2 ? 1 : -1,
                   which = i / 2 % sizes;
         const struct sizes near = {
@@ -184,7 +186,8 @@ static uint32_t leaf_of(const struct tree *t, struct sizes s,
             rows_neighbour(s.batch, shift, which == 3 ? direction : 0),
         };
         features_make(v, near, s, types, has_bias);
-        if (walk(t, v) != found) return 0;
+        const uint32_t other = walk(t, v);
+        if (other != found) found = other == EMPTIED ? EMPTIED : 0;
     }
     return found;
 }
@@ -212,38 +215,21 @@ static bool find_layer(uint32_t *splits, const struct cublas_call *c,
 
 /* --- batches ---------------------------------------------------------------------- */
 
-/* None of 640 recorded batches has slices, where 1899 of 4740 single GEMMs have some; nor
-   has a leaf of the trees for batches, except those of nvjet.  Without slices the kernels
-   have one sum, except those for one column or for few rows.  They are on tensor cores
-   for TF32, unless k is short: of 383 single GEMMs with k from 256 on none has another
-   kernel. */
-static const struct batch {
-    enum cublas_operands operands;
-    const char *layouts; /* those that were recorded, as the range of batches         */
-    size_t first, last;  /* numbers of GEMMs                                          */
-    size_t k, grain;     /* the smallest k; k is a multiple of the grain              */
-    struct leaf leaf;
-} batches[] = {
-    { CUBLAS_FP32, "NN NT TN", 3, 64, 8, 1, { 55, 31, 1, 0, 0 } },
-    { CUBLAS_TF32, "NN NT TN TT", 3, 12, 256, 8, { 43, 34, 1, 0, 0 } },
-};
-
-/* The kernels that a batch has without slices, or NULL. */
-static const struct leaf *find_batch(const struct cublas_call *c,
-                                     const struct cublas_types *types, const char *layout)
+/* Whether a call is a batch of FP32 whose kernels have one sum: cuBLAS cuts no k of such
+   a batch into slices.  Kernels for one column or for few rows have lanes, and from 144
+   GEMMs on some batches have algorithm 16.  None of 1.3 million recorded batches of up to
+   128 GEMMs is an exception. */
+static bool is_batch_of_one_sum(const struct cublas_call *c,
+                                const struct cublas_types *types)
 {
-    enum { FEW = 16 }; /* rows that algorithm 11 has at most, with A by rows */
+    enum {
+        FEW = 16,
+        BATCH = 128
+    }; /* FEW: rows that algorithm 11 has at most, with A by rows */
     const struct bitcut_gemm *const g = &c->g;
     const size_t others = g->a.layout == BITCUT_ROW_MAJOR ? FEW : 1;
-    if (g->m <= others || g->n < 2 || c->is_small || cublas_has_bias(c)) return NULL;
-    for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
-        const struct batch *const b = &batches[i];
-        if (b->operands == types->operands && strstr(b->layouts, layout) &&
-            g->count >= b->first && g->count <= b->last && g->k >= b->k &&
-            g->k % b->grain == 0)
-            return &b->leaf;
-    }
-    return NULL;
+    return types->operands == CUBLAS_FP32 && g->count > 1 && g->count <= BATCH &&
+           g->m > others && g->n > 1 && !c->is_small && !cublas_has_bias(c);
 }
 
 /* --- the choice ------------------------------------------------------------------- */
@@ -273,7 +259,7 @@ static bool call_has_gaps(const struct bitcut_gemm *g)
 }
 
 /* Whether sizes are in the range of the recorded ones. */
-static bool is_recorded(const struct bitcut_gemm *g, const struct cublas_types *types)
+static bool is_recorded(const struct bitcut_gemm *g)
 {
     enum {
         ROWS = 8191,
@@ -285,18 +271,29 @@ static bool is_recorded(const struct bitcut_gemm *g, const struct cublas_types *
     };
     const size_t part = g->count > 1 ? SMALLER : 1;
     return g->m <= ROWS / part && g->n <= COLUMNS / part && g->k >= LEAST_K &&
-           g->k <= K / part && g->count <= BATCH &&
-           (!types->is_other || (g->n % 8 == 0 && g->k % 8 == 0));
+           g->k <= K / part && g->count <= BATCH;
 }
 
-/* The leaf of a batch, or of the tree for a call, or NULL. */
+/* Whether a leaf of one sum may stand for algorithm 10, which was seen for 2 to 8 rows of
+   single GEMMs.  If k is no multiple of 8, its order is another one, which is not known.
+ */
+static bool may_be_algorithm_10(const struct cublas_fields *x,
+                                const struct cublas_types *types,
+                                const struct bitcut_gemm *g)
+{
+    enum { ROWS = 8, GRAIN = 8 };
+    return types->operands == CUBLAS_FP32 && x->id == 55 && x->splits == 1 &&
+           g->count == 1 && g->m <= ROWS && g->k % GRAIN;
+}
+
+/* The leaf of a batch, or of the tree for a call, or NULL; one with id 0 refuses. */
 static const struct leaf *find_leaf(const struct cublas_call *c,
                                     const struct cublas_types *types, const char *layout)
 {
     const struct bitcut_gemm *const g = &c->g;
-    if (!is_recorded(g, types)) return NULL;
-    const struct leaf *const batch = find_batch(c, types, layout);
-    if (batch) return batch;
+    if (types->is_other && (g->n % 8 || g->k % 8)) return NULL;
+    static const struct leaf one_sum = { 55, 31, 1, 0, 0 }, emptied = { .id = 0 };
+    if (is_batch_of_one_sum(c, types)) return &one_sum;
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
         const struct tree *const t = &trees[i];
         if (t->operands != types->operands || strcmp(t->layout, layout) ||
@@ -304,6 +301,7 @@ static const struct leaf *find_leaf(const struct cublas_call *c,
             continue;
         const uint32_t leaf = leaf_of(t, (struct sizes){ g->m, g->n, g->k, g->count },
                                       types, cublas_has_bias(c) && !c->bias_is_c);
+        if (leaf == EMPTIED) return &emptied;
         return leaf ? &t->leaf[leaf] : NULL;
     }
     return NULL;
@@ -332,16 +330,20 @@ enum bitcut_status cublas_choose(struct cublas_fields *to,
                                       .scheme = splits > 1 ? 2 : 0 };
         return BITCUT_OK;
     }
-    const struct leaf *const l = find_leaf(call, types, layout);
-    if (!l)
-        return fault_set(f, BITCUT_UNSUPPORTED,
-                         "the recorded algorithms do not determine that for these sizes; "
-                         "give the fields of the algorithm that "
-                         "cublasLtMatmulAlgoGetHeuristic returns (--fields)");
-    *to = (struct cublas_fields){ .id = l->id,
-                                  .stages = l->stages,
-                                  .splits = splits_of(l, g->k, types->operands),
-                                  .scheme = l->scheme,
-                                  .custom = l->custom };
-    return BITCUT_OK;
+    const bool is_known = is_recorded(g);
+    const struct leaf *const l = is_known ? find_leaf(call, types, layout) : NULL;
+    if (l)
+        *to = (struct cublas_fields){ .id = l->id,
+                                      .stages = l->stages,
+                                      .splits = splits_of(l, g->k, types->operands),
+                                      .scheme = l->scheme,
+                                      .custom = l->custom };
+    if ((l ? l->id > 0 : is_known && cublas_pair_find(to, types, call, layout)) &&
+        !may_be_algorithm_10(to, types, g))
+        return BITCUT_OK;
+    return fault_set(
+        f, BITCUT_UNSUPPORTED,
+        "the recorded algorithms do not determine that for these sizes; give "
+        "the fields of the algorithm that cublasLtMatmulAlgoGetHeuristic "
+        "returns (--fields)");
 }

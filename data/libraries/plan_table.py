@@ -207,9 +207,9 @@ def features_of(kind, m, n, k, batch):
 
 def learn(program, values, label, least):
     with tempfile.NamedTemporaryFile() as file:
-        np.array([values.shape[1], values.shape[0], label.max() + 1], np.uint32).tofile(file)
+        np.array([values.shape[1], values.shape[0], label.max() + 2, 1], np.uint32).tofile(file)
         np.ascontiguousarray(values).tofile(file)
-        label.astype(np.uint16).tofile(file)
+        (label + 1).astype(np.uint16).tofile(file)
         file.flush()
         text = subprocess.run([program, file.name, str(least)], check=True, capture_output=True, text=True)
     lines = iter(text.stdout.splitlines())
@@ -217,7 +217,7 @@ def learn(program, values, label, least):
     def tree():
         kind, *numbers = next(lines).split()
         if kind == "L":
-            return int(numbers[0])
+            return int(numbers[1]) - 1 if len(numbers) > 1 else 0
         left, right = tree(), tree()
         return left if left == right else (*map(int, numbers), left, right)
     return tree()

@@ -1,58 +1,98 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Learn a decision tree, for plan_table.py: plan_tree POINTS LEAST > tree
+/* Learn a decision tree, for plan_table.py and plan_pairs.py: plan_tree POINTS LEAST > tree
 
-   POINTS has the number of points n, of features and of labels, all features of n values
-   each, 32 bits, and n labels, 16 bits.  The tree is printed in preorder: "N feature below
-   above" for a node, whose left branch has values up to `below`, and whose right branch has
-   values from `above`; "L label" for a leaf.  A leaf has a label if at least LEAST points are
-   in it and all have this label; otherwise 0, and so do points without an answer. */
+   POINTS has the number of points n, of features, of label numbers, and of labels a point has
+   at most; all features of n values each, 32 bits; and for each point its labels, 16 bits, from
+   1, ended by 0.  The tree is printed in preorder: "N feature below above" for a node, whose
+   left branch has values up to `below`, and whose right branch has values from `above`; "L
+   points labels" for a leaf.  A node with labels that all its points have is a leaf with these
+   labels; one with fewer than LEAST points is a leaf without labels. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 60, SMALL = 48, DIGITS = 1 << 11 };
+enum { DEPTH_MAX = 70, LABELS_MAX = 64, DIGITS = 1 << 11 };
 
-static uint32_t points, features, labels, least;
-static uint32_t *value, *order, *work, *room; /* value[features][points] */
-static uint16_t *label;
+struct item {
+    uint32_t value, point;
+};
+
+static uint32_t points, features, labels, width, least;
+static struct item **sorted, *room; /* sorted[features][points], by their values */
+static uint16_t *label, *main_label;
+static unsigned char *side;
 static double *entropy; /* x log2 x */
+static uint32_t *count, *left, *right, *seen;
+static uint16_t *list; /* labels in a node */
 
-static void *allocate(size_t count, size_t size)
+static void *allocate(size_t number, size_t size)
 {
-    void *const x = calloc(count, size);
+    void *const x = calloc(number, size);
     if (!x) exit(3);
     return x;
 }
 
-/* Sort n points by their values of a feature. */
-static void sort(uint32_t *x, uint32_t n, const uint32_t *v)
+static void sort(struct item *x, const uint32_t *value)
 {
-    uint32_t first[DIGITS + 1], least_value = UINT32_MAX, most = 0, *from = x, *to = room;
-    for (uint32_t i = 0; i < n; i++) {
-        if (v[x[i]] < least_value) least_value = v[x[i]];
-        if (v[x[i]] > most) most = v[x[i]];
-    }
-    if (n < SMALL) {
-        for (uint32_t i = 1; i < n; i++)
-            for (uint32_t j = i; j && v[x[j - 1]] > v[x[j]]; j--) {
-                const uint32_t t = x[j];
-                x[j] = x[j - 1], x[j - 1] = t;
-            }
-        return;
-    }
-    for (int shift = 0; shift < 32 && (most - least_value) >> shift; shift += 11) {
+    static uint32_t first[DIGITS + 1];
+    struct item *from = x, *to = room;
+    for (uint32_t i = 0; i < points; i++) x[i] = (struct item){ value[i], i };
+    for (int shift = 0; shift < 33; shift += 11) {
         memset(first, 0, sizeof first);
-        for (uint32_t i = 0; i < n; i++)
-            first[((v[from[i]] - least_value) >> shift & (DIGITS - 1)) + 1]++;
+        for (uint32_t i = 0; i < points; i++)
+            first[(from[i].value >> shift & (DIGITS - 1)) + 1]++;
         for (int i = 0; i < DIGITS; i++) first[i + 1] += first[i];
-        for (uint32_t i = 0; i < n; i++)
-            to[first[(v[from[i]] - least_value) >> shift & (DIGITS - 1)]++] = from[i];
-        uint32_t *const t = from;
+        for (uint32_t i = 0; i < points; i++)
+            to[first[from[i].value >> shift & (DIGITS - 1)]++] = from[i];
+        struct item *const t = from;
         from = to, to = t;
     }
-    if (from != x) memcpy(x, from, n * sizeof *x);
+    if (from != x) memcpy(x, from, points * sizeof *x);
+}
+
+/* The labels that all of n points have, and how many. */
+static uint32_t find_common(uint16_t common[LABELS_MAX], const struct item *x, uint32_t n)
+{
+    uint32_t number = 0;
+    const uint16_t *const first = label + (size_t)x[0].point * width;
+    for (uint32_t j = 0; j < width && first[j]; j++) common[number++] = first[j];
+    for (uint32_t i = 1; i < n && number; i++) {
+        const uint16_t *const own = label + (size_t)x[i].point * width;
+        uint32_t kept = 0;
+        for (uint32_t a = 0; a < number; a++) {
+            int has = 0;
+            for (uint32_t j = 0; j < width; j++) has |= own[j] == common[a];
+            if (has) common[kept++] = common[a];
+        }
+        number = kept;
+    }
+    return number;
+}
+
+/* Give each point the one of its labels that most points of the node have; returns the
+   number of labels in the node. */
+static int choose_labels(const struct item *x, uint32_t n)
+{
+    int number = 0;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < width; j++) {
+            const uint16_t y = label[(size_t)x[i].point * width + j];
+            if (y && !seen[y]++) list[number++] = y;
+        }
+    for (int i = 0; i < number; i++) count[list[i]] = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint16_t best = 0;
+        for (uint32_t j = 0; j < width; j++) {
+            const uint16_t y = label[(size_t)x[i].point * width + j];
+            if (y && (!best || seen[y] > seen[best])) best = y;
+        }
+        main_label[x[i].point] = best;
+        count[best]++;
+    }
+    for (int i = 0; i < number; i++) seen[list[i]] = 0;
+    return number;
 }
 
 struct cut {
@@ -61,77 +101,98 @@ struct cut {
 };
 
 /* The cut of n points with the least entropy of its two sides. */
-static struct cut best_cut(uint32_t from, uint32_t n)
+static struct cut best_cut(uint32_t from, uint32_t n, int number)
 {
     struct cut best = { .gain = -HUGE_VAL };
-    uint32_t *const whole = allocate(labels, sizeof *whole), *const w = work + from,
-                    *const left = allocate(labels, sizeof *left),
-                    *const right = allocate(labels, sizeof *right);
     double total = 0;
-    memcpy(w, order + from, n * sizeof *w);
-    for (uint32_t i = 0; i < n; i++) whole[label[w[i]]]++;
-    for (uint32_t i = 0; i < labels; i++) total += entropy[whole[i]];
+    for (int i = 0; i < number; i++) total += entropy[count[list[i]]];
     for (uint32_t f = 0; f < features; f++) {
-        const uint32_t *const v = value + (size_t)f * points;
+        const struct item *const x = sorted[f] + from;
         double of_left = 0, of_right = total;
-        sort(w, n, v);
-        memset(left, 0, labels * sizeof *left);
-        memcpy(right, whole, labels * sizeof *right);
+        if (x[0].value == x[n - 1].value) continue;
+        for (int i = 0; i < number; i++) left[list[i]] = 0, right[list[i]] = count[list[i]];
         for (uint32_t i = 0; i + 1 < n; i++) {
-            const uint32_t y = label[w[i]];
+            const uint32_t y = main_label[x[i].point];
             of_left += entropy[left[y] + 1] - entropy[left[y]];
             of_right += entropy[right[y] - 1] - entropy[right[y]];
             left[y]++, right[y]--;
-            if (v[w[i]] == v[w[i + 1]]) continue;
+            if (x[i].value == x[i + 1].value) continue;
             const double gain = of_left + of_right - entropy[i + 1] - entropy[n - i - 1];
             if (gain > best.gain + 1e-9)
-                best = (struct cut){ gain, f, i + 1, v[w[i]], v[w[i + 1]] };
+                best = (struct cut){ gain, f, i + 1, x[i].value, x[i + 1].value };
         }
     }
-    free(whole);
-    free(left);
-    free(right);
     return best;
+}
+
+/* Move the points of the left side before the others, in the order of each feature. */
+static void divide(const struct cut *c, uint32_t from, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) side[sorted[c->feature][from + i].point] = i >= c->left;
+    for (uint32_t f = 0; f < features; f++) {
+        struct item *const x = sorted[f] + from;
+        uint32_t a = 0, b = 0;
+        if (f == c->feature) continue;
+        for (uint32_t i = 0; i < n; i++) {
+            const struct item p = x[i];
+            x[a] = p, room[b] = p;
+            a += !side[p.point], b += side[p.point];
+        }
+        memcpy(x + a, room, b * sizeof *x);
+    }
 }
 
 static void build(uint32_t from, uint32_t n, int depth)
 {
-    const uint32_t *const x = order + from;
-    uint32_t same = 1;
-    while (same < n && label[x[same]] == label[x[0]]) same++;
-    if (same == n || n < least || depth == DEPTH_MAX) {
-        printf("L %u\n", same == n && n >= least ? label[x[0]] : 0);
-        return;
-    }
-    const struct cut c = best_cut(from, n);
+    uint16_t common[LABELS_MAX];
+    const struct item *const x = sorted[0] + from;
+    const uint32_t number = n < least ? 0 : find_common(common, x, n);
+    struct cut c = { .gain = -HUGE_VAL };
+    if (!number && n >= least && depth < DEPTH_MAX)
+        c = best_cut(from, n, choose_labels(x, n));
     if (!(c.gain > -HUGE_VAL)) {
-        printf("L 0\n");
+        printf("L %u", n);
+        for (uint32_t i = 0; i < number; i++) printf(" %u", common[i]);
+        putchar('\n');
         return;
     }
-    sort(order + from, n, value + (size_t)c.feature * points);
+    divide(&c, from, n);
     printf("N %u %u %u\n", c.feature, c.below, c.above);
     build(from, c.left, depth + 1);
     build(from + c.left, n - c.left, depth + 1);
 }
 
+/* Read the file, and sort the points by each feature. */
+static int read_points(FILE *f)
+{
+    uint32_t head[4];
+    if (!f || fread(head, sizeof *head, 4, f) != 4 || head[3] > LABELS_MAX) return 0;
+    points = head[0], features = head[1], labels = head[2], width = head[3];
+    uint32_t *const value = allocate(points, sizeof *value);
+    label = allocate((size_t)points * width, sizeof *label);
+    room = allocate((size_t)points + 1, sizeof *room);
+    sorted = allocate(features, sizeof *sorted);
+    for (uint32_t k = 0; k < features; k++) {
+        if (fread(value, sizeof *value, points, f) != points) return 0;
+        sorted[k] = allocate((size_t)points + 1, sizeof **sorted);
+        sort(sorted[k], value);
+    }
+    free(value);
+    return fread(label, sizeof *label, (size_t)points * width, f) == (size_t)points * width;
+}
+
 int main(int argc, char **argv)
 {
-    FILE *const f = argc == 3 ? fopen(argv[1], "rb") : NULL;
-    uint32_t head[3];
-    if (!f || fread(head, sizeof *head, 3, f) != 3) return 2;
-    points = head[0], features = head[1], labels = head[2];
+    if (argc != 3 || !read_points(fopen(argv[1], "rb"))) return 2;
     least = (uint32_t)strtoul(argv[2], NULL, 10);
-    value = allocate((size_t)points * features, sizeof *value);
-    label = allocate(points, sizeof *label);
-    if (fread(value, sizeof *value, (size_t)points * features, f) != (size_t)points * features ||
-        fread(label, sizeof *label, points, f) != points)
-        return 2;
-    fclose(f);
-    order = allocate(points, sizeof *order);
-    work = allocate(points, sizeof *work);
-    room = allocate(points, sizeof *room);
-    entropy = allocate(points + 2, sizeof *entropy);
-    for (uint32_t i = 0; i < points; i++) order[i] = i;
+    main_label = allocate(points, sizeof *main_label);
+    side = allocate(points, 1);
+    entropy = allocate((size_t)points + 2, sizeof *entropy);
+    count = allocate(labels, sizeof *count);
+    left = allocate(labels, sizeof *left);
+    right = allocate(labels, sizeof *right);
+    seen = allocate(labels, sizeof *seen);
+    list = allocate(labels, sizeof *list);
     for (uint32_t i = 1; i < points + 2; i++) entropy[i] = i * log2(i);
     build(0, points, 0);
     return 0;

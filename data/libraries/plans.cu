@@ -4,8 +4,9 @@
        nvcc -O2 -arch=sm_90 -o plans plans.cu -lcublas -lcublasLt
        plans run [SAMPLES] < shapes        the first algorithm of the heuristic, and D
        plans shapes SEED COUNT < kinds     COUNT random shapes of each kind, for `run`
-       plans ask SEED SECONDS < kinds      the algorithm alone, for random shapes
+       plans ask SEED SECONDS [ROUND] < kinds  the algorithm alone, for random shapes
        plans layers LAST < layers          the algorithm alone, for all m up to LAST
+       plans answers KINDS SECONDS < shapes    the algorithm alone, for the shapes of plan_pick
 
    A line of `shapes` is: type layout epilogue m n k batch (plans.cuh).  `run` prints the line
    again, the nine fields of the algorithm, the digest of 64 outputs by cublasLtMatmul, and
@@ -16,7 +17,8 @@
 
    A line of `kinds` is: type layout epilogue batch, and of `layers`: type layout epilogue n k.
    `ask` and `layers` write binary codes to standard output, 16 bits for each shape, and the
-   table of codes to standard error.  `ask` goes round by round: ROUND shapes of each kind.
+   table of codes to standard error.  `ask` goes round by round: ROUND shapes of
+   each kind, 16384 by default.
 
    An element of A, B or the bias is made of mix(index + 0x9e3779b9 which), with which = 1 for
    A, 2 for B, 3 for the bias; index is (batch m + row) k + k-th for A, (batch n + column) k +
@@ -113,6 +115,14 @@ static void run_shape(const struct device *x, const struct shape *s, const char 
     forget(&c);
 }
 
+/* Whether the matrices fit into the buffers; other shapes are left out. */
+static bool fits(const struct shape *s)
+{
+    const size_t in = s->type->in.bytes, out = s->type->out.bytes, m = s->m, n = s->n, k = s->k;
+    const size_t most = std::max({ m * k * in, n * k * in, m * n * out });
+    return most * s->batch <= BUFFER;
+}
+
 static int run(const char *path)
 {
     struct device x;
@@ -121,7 +131,8 @@ static int run(const char *path)
     FILE *const samples = path ? fopen(path, "wb") : NULL;
     open_device(&x);
     header();
-    while (next_shape(&s, line)) run_shape(&x, &s, line, samples);
+    while (next_shape(&s, line))
+        if (fits(&s)) run_shape(&x, &s, line, samples);
     if (samples) fclose(samples);
     return 0;
 }
@@ -217,12 +228,12 @@ static void print_codes(const struct codes *all)
     }
 }
 
-static std::vector<struct shape> read_kinds(void)
+static std::vector<struct shape> read_kinds(FILE *file)
 {
     char name[32], turns[8], epilogue[16];
     int batch;
     std::vector<struct shape> kinds;
-    while (scanf("%31s %7s %15s %d", name, turns, epilogue, &batch) == 4) {
+    while (fscanf(file, "%31s %7s %15s %d", name, turns, epilogue, &batch) == 4) {
         struct shape kind;
         if (!read_type(&kind, name, turns, epilogue)) exit(2);
         kind.batch = batch;
@@ -233,7 +244,7 @@ static std::vector<struct shape> read_kinds(void)
 
 static int shapes(uint32_t seed, size_t count)
 {
-    const std::vector<struct shape> kinds = read_kinds();
+    const std::vector<struct shape> kinds = read_kinds(stdin);
     for (size_t i = 0; i < count * kinds.size(); i++) {
         struct shape s = kinds[i % kinds.size()];
         random_shape(&s, seed, (uint32_t)i);
@@ -243,14 +254,12 @@ static int shapes(uint32_t seed, size_t count)
     return 0;
 }
 
-enum { ROUND = 16384 };
-
-static int ask(uint32_t seed, time_t seconds)
+static int ask(uint32_t seed, time_t seconds, size_t size)
 {
     const time_t end = time(NULL) + seconds;
-    const std::vector<struct shape> kinds = read_kinds();
+    const std::vector<struct shape> kinds = read_kinds(stdin);
     struct codes all;
-    std::vector<uint16_t> answers(ROUND);
+    std::vector<uint16_t> answers(size);
     header();
     for (size_t round = 0;; round++)
         for (const struct shape &kind : kinds) {
@@ -258,11 +267,11 @@ static int ask(uint32_t seed, time_t seconds)
                 print_codes(&all);
                 return 0;
             }
-            ask_all(answers.data(), ROUND, &all, [=](struct shape *s, size_t i) {
+            ask_all(answers.data(), size, &all, [=](struct shape *s, size_t i) {
                 *s = kind;
-                random_shape(s, seed, (uint32_t)(round * ROUND + i));
+                random_shape(s, seed, (uint32_t)(round * size + i));
             });
-            fwrite(answers.data(), 2, ROUND, stdout);
+            fwrite(answers.data(), 2, size, stdout);
         }
 }
 
@@ -291,17 +300,47 @@ static int layers(size_t last)
     return 0;
 }
 
+/* Answers for binary shapes on standard input, six numbers each: the line of the file of kinds, m,
+   n, k, batch, and one that is not read; by one thread, until they end or SECONDS have passed.
+   Sixteen such processes are faster than as many threads. */
+static int answer(const char *path, time_t seconds)
+{
+    const time_t end = time(NULL) + seconds;
+    FILE *const file = fopen(path, "r");
+    if (!file) return 2;
+    const std::vector<struct shape> kinds = read_kinds(file);
+    cublasLtHandle_t light;
+    struct codes all;
+    std::map<fields, uint16_t> mine;
+    int32_t x[6];
+    header();
+    MUST(cublasLtCreate(&light));
+    const cublasLtMatmulPreference_t limits = preference();
+    for (size_t i = 0; i % 1024 || time(NULL) < end; i++) {
+        if (fread(x, sizeof x, 1, stdin) != 1) break;
+        struct shape s = kinds.at(x[0]);
+        s.m = x[1], s.n = x[2], s.k = x[3], s.batch = x[4];
+        const uint16_t code = ask_one(light, limits, &s, &all, &mine);
+        fwrite(&code, 2, 1, stdout);
+    }
+    print_codes(&all);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    enum { ROUND = 16384 };
     const char *const what = argc > 1 ? argv[1] : "";
     const unsigned long first = argc > 2 ? strtoul(argv[2], NULL, 10) : 0,
                         second = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
     if (!strcmp(what, "run")) return run(argc > 2 ? argv[2] : NULL);
     if (!strcmp(what, "shapes") && argc == 4) return shapes((uint32_t)first, second);
-    if (!strcmp(what, "ask") && argc == 4) return ask((uint32_t)first, (time_t)second);
+    if (!strcmp(what, "ask") && (argc == 4 || argc == 5))
+        return ask((uint32_t)first, (time_t)second, argc > 4 ? strtoul(argv[4], NULL, 10) : ROUND);
     if (!strcmp(what, "layers") && argc == 3) return layers(first);
+    if (!strcmp(what, "answers") && argc == 4) return answer(argv[2], (time_t)second);
     fprintf(stderr,
-            "use: plans run [SAMPLES] | shapes SEED COUNT | ask SEED SECONDS | "
-            "layers LAST\n");
+            "use: plans run [SAMPLES] | shapes SEED COUNT | ask SEED SECONDS [ROUND] | "
+            "layers LAST | answers KINDS SECONDS\n");
     return 2;
 }

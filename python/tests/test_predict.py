@@ -54,7 +54,7 @@ class Predictions(unittest.TestCase):
     def test_calls(self):
         """A call of PyTorch, as the program predicts it."""
         for call, given, options in (
-                ("linear", {"layout": "NT", "bias": True}, ["--bias"]), ("mm", {"layout": "TN"}, ["--layout", "TN"]),
+                ("linear", {"layout": "NT", "bias": True}, ["--bias"]), ("mm", {"layout": "TT"}, ["--layout", "TT"]),
                 ("bmm", {"count": 3}, ["--count", "3"])):
             found = bitcut.predict(24, 64, 512, library="torch-2.11", chip="h200", format="bf16", call=call, **given)
             said = program("predict", "--library", "torch-2.11", "--chip", "h200", "-m", "24", "-n", "64",
