@@ -112,7 +112,7 @@ calls() {
     # shellcheck disable=SC2086 # words
     objects | (cd "$built" && xargs ${NM:-nm} -A -P) | awk '
         { file = $1; sub(/:$/, "", file); sub(/\.o$/, "", file); sub(/\.libs\//, "", file)
-          module = file ~ /^gpu\/(cuda|hip)\// ? substr(file, 1, 8) : "" }
+          module = file ~ /^gpu\/(cuda|hip)\/[^\/]*$/ ? substr(file, 1, 8) : "" }
         $2 == "dlsym" { next }
         $3 ~ /^[A-TV-Zui]$/ && !known[$2, file]++ { of[module, $2] = of[module, $2] " " file }
         $3 ~ /^[Uw]$/ { named[file " " $2] = module }
