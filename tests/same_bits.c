@@ -2,6 +2,7 @@
 /* Digests of the library's results, one line each: same_bits MODE THREADS [LOCALE].  MODE
    is the floating-point mode of the caller; no digest may depend on these arguments.
    Exit status 77: this machine does not have that mode or locale. */
+#include "emu/attention/attention_row.h"
 #include "emu/fp64/fp64_gemm.h"
 #include "lib/gemm/recipe.h"
 #include "lib/input/input.h"
@@ -259,6 +260,41 @@ static void schemes_digest(void)
     }
 }
 
+enum { HEADS = 2, QUERIES = 37, KEYS = 150, DIM = 64 };
+
+/* Attention by every row, in f16 with a causal mask: O and log-sum-exps. */
+static void attentions_digest(void)
+{
+    static uint16_t x[3][HEADS * KEYS * DIM], o[HEADS * QUERIES * DIM];
+    static uint32_t lse[HEADS * QUERIES];
+    const struct bitcut_format *const f16 = &formats[FORMAT_F16];
+    for (int i = 0; i < 3; i++) {
+        struct matrix m = matrix_make("nrand", i == 1 ? INPUT_B : INPUT_A, HEADS * KEYS, DIM);
+        for (size_t p = 0; p < m.rows * m.cols; p++)
+            x[i][p] = (uint16_t)bitcut_format_convert(f16, &roundings[ROUND_RN],
+                                                      &formats[FORMAT_F32], m.at[p]);
+        matrix_clear(&m);
+    }
+    for (const struct bitcut_attention_row *r = attention_rows; r->name; r++) {
+        struct bitcut_attention a;
+        uint64_t digest = digest_empty;
+        bitcut_attention_init(&a, sizeof a);
+        a.row = r;
+        a.heads = a.kv_heads = HEADS;
+        a.queries = QUERIES, a.keys = KEYS, a.head_dim = DIM;
+        a.window_right = 0;
+        a.q = (struct bitcut_matrix){ .at = x[0], .format = f16 };
+        a.k = (struct bitcut_matrix){ .at = x[1], .format = f16 };
+        a.v = (struct bitcut_matrix){ .at = x[2], .format = f16 };
+        a.o = (struct bitcut_matrix){ .to = o, .format = f16 };
+        a.lse = lse;
+        require(bitcut_attention(&a, threads, NULL) == BITCUT_OK, r->name);
+        for (size_t i = 0; i < sizeof o / sizeof *o; i++) digest_add(&digest, o[i]);
+        for (size_t i = 0; i < sizeof lse / sizeof *lse; i++) digest_add(&digest, lse[i]);
+        digest_print("attention", r->name, digest);
+    }
+}
+
 static void exact_digest(const char *family)
 {
     static uint32_t c32[M * N];
@@ -290,6 +326,7 @@ static void all_digest(void)
     units_digest();
     recipes_digest();
     schemes_digest();
+    attentions_digest();
     exact_digest("urand(-1,1)");
     exact_digest("exp_rand(-120,120)");
     exact_digest("exp_rand(-75,-60)");

@@ -61,7 +61,7 @@ compiled() {
     command -v "$1" > "$work/errors" || { skip "$name" "$1"; return; }
     sources="$(find "$srcdir/lib" -name '*.c' ! -name 'json_*' ! -name safetensors.c ! -name torch.c \
         ! -name zip.c ! -name matrix_file.c ! -name source.c)"
-    sources="$sources $(echo "$srcdir"/emu/*.c "$srcdir"/emu/fast/*.c "$srcdir"/emu/fp64/*.c)"
+    sources="$sources $(echo "$srcdir"/emu/*.c "$srcdir"/emu/attention/*.c "$srcdir"/emu/fast/*.c "$srcdir"/emu/fp64/*.c)"
     ok_if_empty "$name compiles" "$(compile "$name" "$@" 2>&1)"
     same "$name" nearest 2
 }
