@@ -269,7 +269,8 @@ static void attentions_digest(void)
     static uint32_t lse[HEADS * QUERIES];
     const struct bitcut_format *const f16 = &formats[FORMAT_F16];
     for (int i = 0; i < 3; i++) {
-        struct matrix m = matrix_make("nrand", i == 1 ? INPUT_B : INPUT_A, HEADS * KEYS, DIM);
+        struct matrix m =
+            matrix_make("nrand", i == 1 ? INPUT_B : INPUT_A, HEADS * KEYS, DIM);
         for (size_t p = 0; p < m.rows * m.cols; p++)
             x[i][p] = (uint16_t)bitcut_format_convert(f16, &roundings[ROUND_RN],
                                                       &formats[FORMAT_F32], m.at[p]);

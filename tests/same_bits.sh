@@ -233,3 +233,11 @@ exit 0
 # scheme slices-f16 cff0a85d2a26a394
 # scheme slices-bf16 67ea5eb4da3c8ff5
 # scheme slices-e4m3 9a3c4588d108a26b
+# attention flash-attention-2 c3318887774d3437
+# attention flash-attention-2-split c3318887774d3437
+# attention pytorch-flash b540881e7d5af142
+# attention cudnn-sm90 2d9bbccccbaf2a84
+# attention flash-attention-3-fp8 d149e403ca23fd39
+# attention sage-attention-1 e72ddff32cc09f58
+# attention sage-attention-2 d12e421efabcd4c8
+# attention plain e07dfea782d88a9c
