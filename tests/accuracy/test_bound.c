@@ -503,7 +503,8 @@ START_TEST(passes_of_long_products)
         .m = 1, .n = 1, .k = K, .a = a, .b = b, .alpha = F32_ONE
     };
     for (int i = 0; i < 2 * SOME; i++)
-        some[i / SOME][i % SOME] = bits_of_float((float)test_between(&rng, 1, 1 << 24));
+        some[i / SOME][i % SOME] =
+            bits_of_float((float)test_between(&rng, 1, 1 << 24) * 0x1p-10f);
     ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
     ck_assert_int_eq(bound_problem_make(&x, &g, &plan, &c, true, NULL), BITCUT_OK);
     for (int i = 0; i < 3; i++) {
