@@ -114,7 +114,7 @@ START_TEST(hard_arguments)
             check(f, x);
             hard++;
         }
-    ck_assert_int_gt(hard, 3);
+    if (test_cases(400000, 40000000) >= 100000) ck_assert_int_gt(hard, 3);
 }
 END_TEST
 
