@@ -39,7 +39,7 @@ class _Operand:
                               "(batch, heads, length, dim)")
         self.format = view.format or format
         if self.format is None:
-            raise BadType(f"{name}: encodings of type {view.kind}; format= says of which format")
+            raise BadType(f"{name}: elements of {view.kind} are encodings; format= names their format")
         if _arrays.element_bytes(self.format) != view.item:
             raise BadType(f"{name}: elements of {view.kind} do not hold {self.format}")
         if not self._rows_are_dense(view):

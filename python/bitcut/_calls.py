@@ -656,7 +656,7 @@ def convert(x: Any, to: str = "f32", *, format: Optional[str] = None, rounding: 
     if not row:
         raise BadArgument(f"{rounding}: unknown rounding; bitcut.roundings() has all")
     if format is None and view.format is None:
-        raise BadArgument(f"X: elements of {view.kind} are encodings; format says of which format")
+        raise BadArgument(f"X: elements of {view.kind} are encodings; format names their format")
     format = format or view.format
     format_row(format)
     if _arrays.element_bytes(format) != view.item or view.format not in (None, format, "f32"):

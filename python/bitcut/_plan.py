@@ -130,7 +130,7 @@ _plans, _lock = {}, threading.Lock()
 
 
 def recall(options: tuple, a, b, c, out):
-    """The plan of these arrays, and D, which it computes; None: there is no such plan, or the
+    """The plan of these arrays, and the D that it computes; None: no plan is kept for them, or the
     arrays must be examined."""
     look = _device.FAST.get(type(a))
     if look is None:

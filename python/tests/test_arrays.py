@@ -121,7 +121,7 @@ class Layouts(Folder):
         largest = bitcut.convert(numpy.float32([1e9, -1e9, 3]), "e4m3", rounding="rn-sat")
         self.assertEqual(bitcut.convert(largest, format="e4m3").tolist(), [448, -448, 3])
         self.assertEqual(bitcut.convert(x[:0], "e4m3").shape, (0,))
-        for given, why in (((cut,), "encodings; format says"), ((x, "f17"), "f17"),
+        for given, why in (((cut,), "encodings; format names"), ((x, "f17"), "f17"),
                            ((x[::2], "f16"), "copy=True")):
             with self.assertRaisesRegex(bitcut.Error, why):
                 bitcut.convert(*given)

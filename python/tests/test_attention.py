@@ -74,7 +74,7 @@ class Attention(Folder):
         refused(bitcut.BadArgument, "window_right", q, k, v, causal=True, window_right=3)
         refused(bitcut.BadArgument, "gaps", q[..., ::2], k[..., ::2], v)
         refused(bitcut.BadArgument, "dimensions", q[0, 0, 0], k, v)
-        refused(bitcut.BadType, "format= says", q.view("u2"), k.view("u2"), v.view("u2"))
+        refused(bitcut.BadType, "format= names", q.view("u2"), k.view("u2"), v.view("u2"))
         refused(bitcut.BadArgument, "multiply f32", q.astype("f4"), k.astype("f4"), v.astype("f4"))
 
 
