@@ -143,8 +143,8 @@ said() {
 by_device() {
     unit=volta/mma.m8n8k4.f32.f16
     files="-a A.npy -b B.npy -c C.npy --alpha 3 -d D.npy"
-    run 0 gemm -m 64 -n 256 -k 3 --recipe plain --unit h100 -o C.npy
-    run 0 gemm -m 64 -n 256 -k 256 --recipe ootomo --unit $unit -c C.npy --alpha 3 \
+    run 0 gemm -m 70 -n 256 -k 3 --recipe plain --unit h100 -o C.npy
+    run 0 gemm -m 70 -n 256 -k 256 --recipe ootomo --unit $unit -c C.npy --alpha 3 \
         --save-a A.npy --save-b B.npy -o D.npy
     for command in "verify --seconds 0" explain; do
         words="$command --recipe ootomo --unit $unit $files --json"
@@ -156,8 +156,15 @@ by_device() {
         said Models > there
         cmp here there || cat here there
         # shellcheck disable=SC2086
+        run 0 $words --device cuda:all
+        said "Models and 1 more device" > there
+        cmp here there || cat here there
+        # shellcheck disable=SC2086
         DEVICE_FAULT="second flips" run 1 $words --device cuda:1
         said "More models" | grep -qE '"mismatches":1,|"differ":1,' || cat out
+        # shellcheck disable=SC2086
+        DEVICE_FAULT="second flips" run 1 $words --device cuda:all
+        grep -qE '"mismatches":1,|"differ":1,' out || cat out
         # shellcheck disable=SC2086
         DEVICE_FAULT=breaks run 3 $words --device cuda
         grep -q 'it broke$' err || cat err
@@ -167,11 +174,13 @@ by_device() {
     # shellcheck disable=SC2086
     DEVICE_FAULT=flips run 0 verify --recipe ootomo --unit $unit $files --samples 100 --device cuda --json
     said emulator > there
-    for device in emulator cuda; do
+    for device in emulator cuda cuda:all; do
         run 0 study scale --shard 0/8 --json --device $device
         mv out $device.said
     done
     cmp emulator.said cuda.said
+    cmp emulator.said cuda:all.said
+    run 2 verify --kernel gemm --device cuda:all
     DEVICE_FAULT=flips run 0 study scale --shard 0/8 --json --device cuda
     ! cmp -s emulator.said out || echo "study ran on no device"
 }

@@ -230,7 +230,7 @@ static int check_own_device(const struct run_options *o)
 /* Whether the device can be opened here, and emulates. */
 static int check_emulating_device(struct context *x, const char *device)
 {
-    struct emulating_device d;
+    static struct emulating_device d;
     const int status = emulating_device_open(&d, x, device, "run");
     emulating_device_close(&d, x);
     return status;

@@ -300,7 +300,7 @@ static int compare(struct context *x, const struct setup *s, const struct matrix
         v.gemm.gemm.kernel = o->code.symbol;
         v.gemm.gemm.device = executed;
         v.code = o->code.file;
-    } else if (device.offload.runs) v.gemm.gemm.device = device.recorder.device.name;
+    } else if (gpu_offload_group_runs(&device.group)) v.gemm.gemm.device = device.name;
     const int status = report(x, &v, s, &data, d, code);
     verified_clear(&v);
     return status;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The option --device, with the same values in every command: emulator, cpu, cuda,
-   cuda:1, hip, executor:gfx90a (bitcut list devices). */
+   cuda:1, hip, executor:gfx90a (bitcut list devices), and cuda:all where a device
+   emulates units. */
 #ifndef BITCUT_ANALYSIS_CLI_DEVICE_OPTION_H
 #define BITCUT_ANALYSIS_CLI_DEVICE_OPTION_H
 
 #include "analysis/cli/command.h"
 #include "analysis/evidence/recorder.h"
-#include "gpu/api/offload.h"
+#include "gpu/api/offload_group.h"
 
 /* The row of the option, for `device` in the command's struct; NULL means that the option
    was not given.  OTHERWISE describes the default. */
@@ -34,13 +35,16 @@ bool device_is_host(const char *device);
    messages and returns an exit status: EXIT_USAGE for the emulator. */
 int device_open(struct recorder *r, const char *device, const char *command);
 
-/* A device that emulates units.  All zeros: there is none. */
+/* A device that emulates units, or all such devices of a backend.  All zeros: there is
+   none. */
 struct emulating_device {
-    struct recorder recorder;
-    struct gpu_offload offload;
+    struct recorder recorder; /* the first device */
+    struct gpu_offload_group group;
+    char name[300]; /* of the devices */
 };
 
-/* Set x->offload to the device of --device, if it was given.  Prints messages and returns
+/* Set x->offload to the device of --device, if it was given, or to all devices of the
+   first one's architecture for a name such as cuda:all.  Prints messages and returns
    an exit status: EXIT_USAGE for a device that does not emulate units.
    emulating_device_close() has to be called after any status. */
 int emulating_device_open(struct emulating_device *d, struct context *x,

@@ -64,10 +64,9 @@ static void begin_at(struct bitcut_matrix *x, size_t rows, size_t cols, size_t f
             from * (apart ? x->ld : 1) * (size_t)format_bytes(matrix_format(x));
 }
 
-/* The rows of group i, as a single GEMM; matrices that belong to groups are picked. */
-static void pick_rows(struct bitcut_gemm *one, const struct bitcut_gemm *g, size_t i)
+void gemm_take_rows(struct bitcut_gemm *one, const struct bitcut_gemm *g, size_t first,
+                    size_t rows)
 {
-    const size_t first = gemm_first_row(g, i);
     begin_at(&one->a, g->m, gemm_columns_of_a(g), first, false);
     begin_at(&one->positions, g->m, gemm_products(g), first, false);
     begin_at(&one->c, g->m, g->n, first, false);
@@ -76,7 +75,14 @@ static void pick_rows(struct bitcut_gemm *one, const struct bitcut_gemm *g, size
     if (g->scale_a.lines)
         begin_at(&one->scale_a.at, factor_lines(&g->scale_a, g->m),
                  factor_blocks(&g->scale_a, g->k), first / g->scale_a.lines, false);
-    one->m = gemm_first_row(g, i + 1) - first;
+    one->m = rows;
+}
+
+/* The rows of group i; matrices that belong to groups are picked. */
+static void pick_rows(struct bitcut_gemm *one, const struct bitcut_gemm *g, size_t i)
+{
+    const size_t first = gemm_first_row(g, i);
+    gemm_take_rows(one, g, first, gemm_first_row(g, i + 1) - first);
 }
 
 /* Let factors of blocks of k begin with the block of this k. */

@@ -168,6 +168,12 @@ static inline bool gemm_groups_k(const struct bitcut_gemm *g)
 /* GEMM i of a batch or of groups, as a single GEMM. */
 struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i);
 
+/* Let *one, a copy of g, be the GEMM of its rows from `first` on, with the factors and
+   the bias of these rows.  `first` is a multiple of the lines that share a factor of A.
+ */
+void gemm_take_rows(struct bitcut_gemm *one, const struct bitcut_gemm *g, size_t first,
+                    size_t rows);
+
 /* The row of all D, one under the other, at which D of GEMM i begins; i may be g->count.
  */
 size_t gemm_first_row(const struct bitcut_gemm *g, size_t i);
