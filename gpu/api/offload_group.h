@@ -13,17 +13,16 @@ struct gpu_offload_group {
     struct gpu_offload member[GPU_GROUP_MAX];
     int count;
     struct gemm_offload offload; /* for a gemm_options */
-    struct exact_sums sums;      /* for the offload */
 };
 
 /* Offload to the `count` devices that to->device has, as gpu_offload_init() does to one.
-   The rows of D, and those of the sums for exact references, are divided among the
-   devices, at least 16 to each.  An output depends on one row of A, so that the bits are
-   those of one device.  The first device computes FP64 GEMMs.  A device that fails ends
-   the GEMM with its fault.  *to must not be moved, and neither must `gpu`. */
+   The rows of D are divided among the devices, at least 16 to each.  An output depends on
+   one row of A, so that the bits are those of one device.  The first device computes FP64
+   GEMMs and sums for exact references.  A device that fails ends the GEMM with its fault.
+   *to must not be moved, and neither must `gpu`. */
 void gpu_offload_group_init(struct gpu_offload_group *to, const struct gpu *gpu);
 
-/* The number of GEMMs or sums, or of parts of them, that the devices have run. */
+/* The number of GEMMs, parts of GEMMs, and sums that the devices have run. */
 size_t gpu_offload_group_runs(const struct gpu_offload_group *g);
 
 #endif

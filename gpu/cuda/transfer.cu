@@ -12,7 +12,7 @@
 namespace
 {
 
-enum { WORKERS_MAX = 8, BUFFERS = 2 };
+enum { WORKERS_MAX = 8, BUFFERS = 2, DEVICES_MAX = 16 }; /* others copy by the runtime */
 /* Pieces are large, because calls of the runtime wait for each other; but each worker
    gets two pieces if possible. */
 constexpr size_t PIECE = 2 << 20, PIECE_MIN = 256 << 10, LEAST = 4 << 20;
@@ -25,16 +25,16 @@ struct lane {
     rt_event there[BUFFERS];
 };
 
-/* The lanes of one device, made at the first use and retained; one copy at a time uses
-   them. */
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-struct {
-    int device; /* -1: no lanes       */
-    char *buffers;
+/* The lanes of a device, made at the first use and retained; one copy at a time uses
+   them.  Devices share none: to free locked memory waits for the work of all devices. */
+struct device_lanes {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    char *buffers; /* NULL: no lanes */
     lane of[WORKERS_MAX];
-} lanes = { -1, NULL, {} };
+};
+device_lanes lanes_of[DEVICES_MAX];
 
-void lanes_clear()
+void lanes_clear(device_lanes &lanes)
 {
     for (auto &x : lanes.of) {
         for (auto &event : x.there)
@@ -44,7 +44,6 @@ void lanes_clear()
     }
     if (lanes.buffers) cudaFreeHost(lanes.buffers);
     lanes.buffers = NULL;
-    lanes.device = -1;
     rt_last_error();
 }
 
@@ -58,16 +57,14 @@ rt_error lane_make(lane *x, char *buffer)
 }
 
 /* Make the lanes on the current device; false: this fails. */
-bool lanes_make(int device)
+bool lanes_make(device_lanes &lanes)
 {
-    if (lanes.device == device) return true;
-    lanes_clear();
+    if (lanes.buffers) return true;
     rt_error status = cudaHostAlloc((void **)&lanes.buffers,
                                     WORKERS_MAX * BUFFERS * PIECE, cudaHostAllocDefault);
     for (int i = 0; i < WORKERS_MAX && status == RT_SUCCESS; i++)
         status = lane_make(&lanes.of[i], lanes.buffers + i * BUFFERS * PIECE);
-    if (status == RT_SUCCESS) lanes.device = device;
-    else lanes_clear();
+    if (status != RT_SUCCESS) lanes_clear(lanes);
     return status == RT_SUCCESS;
 }
 
@@ -157,7 +154,7 @@ void *work_on(void *context)
     worker *const w = (worker *)context;
     w->status = rt_device_set(w->of->device);
     if (w->status == RT_SUCCESS)
-        w->status = way{ *w->of, lanes.of[w->number], w->number }.go();
+        w->status = way{ *w->of, lanes_of[w->of->device].of[w->number], w->number }.go();
     return NULL;
 }
 
@@ -217,13 +214,16 @@ rt_error copy(transfer x)
     const void *const here = x.kind == RT_TO_DEVICE ? x.from : x.to;
     rt_error status = rt_device_get(&x.device);
     if (status != RT_SUCCESS) return status;
-    if (x.bytes < LEAST || x.line > PIECE_MIN || is_locked(here)) return copy_alone(x);
+    if (x.bytes < LEAST || x.line > PIECE_MIN || x.device >= DEVICES_MAX ||
+        is_locked(here))
+        return copy_alone(x);
     x.workers = workers_here();
     x.piece = piece_of(x.bytes, x.workers);
     if (x.line) x.piece -= x.piece % x.line;
-    pthread_mutex_lock(&lock);
-    status = lanes_make(x.device) ? go(x) : copy_alone(x);
-    pthread_mutex_unlock(&lock);
+    device_lanes &lanes = lanes_of[x.device];
+    pthread_mutex_lock(&lanes.lock);
+    status = lanes_make(lanes) ? go(x) : copy_alone(x);
+    pthread_mutex_unlock(&lanes.lock);
     return status;
 }
 
