@@ -558,6 +558,7 @@ START_TEST(faults_are_named)
         }
         printf("# %2d %-32s right %3d, wrong %2d, none %2d, no effect %2d\n", i, faults[i].name,
                count[RIGHT], count[WRONG], count[NONE], count[NO_EFFECT]);
+        ck_assert_msg(count[RIGHT] || !count[NONE], "%s: never named", faults[i].name);
         for (int v = 0; v < VERDICTS; v++) all[v] += count[v];
     }
     printf("# all: right %d, wrong %d, none %d, no effect %d\n", all[RIGHT], all[WRONG],
