@@ -2,7 +2,12 @@
 """What the tests in Python of the program share: the seed, the lines of TAP, and runs."""
 
 import os
+import pathlib
 import subprocess
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "python/tests"))
+from helper import BRIEF, WHOLE, cases
 
 SEED = int(os.environ.get("BITCUT_SEED", 5))
 _results = []

@@ -8,9 +8,9 @@ import shutil
 
 import numpy as np
 
-from checks import SEED, check, plan, run as bitcut
+from checks import SEED, cases, check, plan, run as bitcut
 
-RUNS = int(os.environ.get("BITCUT_RUNS", 10))
+RUNS = int(os.environ.get("BITCUT_RUNS", cases(10)))
 draw = np.random.default_rng(SEED)
 RANGES = {"i1": (-2**7, 2**7), "u1": (0, 2**8), "i2": (-2**15, 2**15), "i4": (-2**31, 2**31)}
 FORMATS = {"i1": "s8", "u1": "u8", "i2": "s16", "i4": "s32"}

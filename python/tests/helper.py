@@ -20,6 +20,24 @@ except ImportError:
 needs_numpy = unittest.skipUnless(numpy, "needs python3-numpy")
 PACKAGE = sys.path[0]
 
+# The amount of cases, as test_cases() of tests/test.h and `part` of tests/tap.sh.
+LONG, BRIEF = "BITCUT_LONG" in os.environ, os.environ.get("BITCUT_BRIEF")
+WHOLE = LONG or "BITCUT_WHOLE" in os.environ
+needs_all = unittest.skipUnless(WHOLE, "needs BITCUT_WHOLE=1, as in a check of all cases")
+
+
+def cases(usual):
+    """The number of random cases: `usual` with BITCUT_WHOLE; by default an eighth, but not below 4;
+    with BITCUT_BRIEF an eighth, or an Nth if its value is N > 1, at least 1."""
+    if BRIEF and not LONG:
+        return -(-usual // (int(BRIEF) if int(BRIEF) > 1 else 8))
+    return usual if WHOLE else max(usual // 8, min(usual, 4))
+
+
+def part(items, step=2):
+    """The first of the items and every step-th after it; all with BITCUT_WHOLE."""
+    return items[::1 if WHOLE else step]
+
 
 def program(*words, folder=None, status=0):
     """The rows that `bitcut WORDS --json` prints."""

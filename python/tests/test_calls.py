@@ -15,7 +15,7 @@ import time
 import unittest
 import weakref
 
-from helper import PACKAGE, needs_numpy, numpy, python, uniform
+from helper import PACKAGE, needs_numpy, numpy, part, python, uniform
 
 import bitcut
 
@@ -58,7 +58,7 @@ class Found(unittest.TestCase):
 @needs_numpy
 class Calls(unittest.TestCase):
     def test_interrupted(self):
-        for call in CALLS:
+        for call in part(CALLS):
             with subprocess.Popen([sys.executable, "-B", "-c", LONG.format(call)],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                   env={**os.environ, "PYTHONPATH": PACKAGE},

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels whose bits no model has, with one fault each: explain names it by the error that it leaves."""
+"""Kernels whose bits no model has, with one fault each: explain names it by the error that it leaves.
+Faults that tests/identify has as well, and variations of a case, only with BITCUT_WHOLE."""
 
 import os
 import re
 import unittest
 
-from helper import needs_numpy, numpy
+from helper import needs_all, needs_numpy, numpy, part
 
 import bitcut
 
@@ -73,11 +74,12 @@ class Diagnosis(unittest.TestCase):
         for first in range(0, self.k, 8):
             for x, y in terms:
                 d = (d + x[:, first:first + 8] @ y[first:first + 8]).astype("f4")
-        for effort in 0.01, 0.05:
+        for effort in part((0.01, 0.05)):
             found = bitcut.explain(d, self.a, self.b, recipe="bf16x3", effort=effort)
             self.assertTrue(found or found.diagnosis in ("rounding", "operands"), f"seed {SEED}: {found}")
             self.assertIsNone(None if found else found.fault, f"seed {SEED}: {found}")
 
+    @needs_all
     def test_registers(self):
         """Registers c1 and c2 of each accumulator are stored in each other's place."""
         d = product(self.a, self.b, self.draw)
@@ -87,6 +89,7 @@ class Diagnosis(unittest.TestCase):
         found = self.explain(wrong)
         self.assertRegex(str(found), "^In each 16 x 8 tile of D, .* c1 and c2 are exchanged", f"seed {SEED}")
 
+    @needs_all
     def test_stale_tile(self):
         """A tile of D read a tile of B that was two steps old."""
         wide = int(self.draw.choice([8, 16]))
@@ -98,6 +101,7 @@ class Diagnosis(unittest.TestCase):
         self.names(d, "k of B stale", f"of k from {first} to {first + wide - 1} have the elements of B "
                                       f"of k from {first - 2 * wide} to {first - wide - 1}")
 
+    @needs_all
     def test_moved(self):
         """A tile of D holds the results of another place."""
         right = product(self.a, self.b, self.draw)
@@ -126,6 +130,7 @@ class Diagnosis(unittest.TestCase):
             d[last:] = wrong[last:]
             self.names(d, fault, words, scale_a=factors, bias=bias)
 
+    @needs_all
     def test_most(self):
         """More than half of the rows are stored without the bias."""
         bias = self.normal(self.n)
@@ -152,8 +157,8 @@ class Diagnosis(unittest.TestCase):
 
     def test_biased(self):
         """Sums that drift are no fault of a range or a part; the sentence names the direction."""
-        for d, words in ((self.directed(1), "upward"), (self.directed(-1), "downward")):
-            found = self.explain(d)
+        for way, words in part(((1, "upward"), (-1, "downward"))):
+            found = self.explain(self.directed(way))
             self.assertEqual(found.diagnosis, "rounding", f"seed {SEED}, {words}: {found}")
             self.assertIn(f"the errors are biased {words}", str(found), f"seed {SEED}")
         self.assertNotRegex(str(self.explain(chain(self.a, self.b, self.draw))), "biased", f"seed {SEED}")
@@ -167,6 +172,7 @@ class Diagnosis(unittest.TestCase):
         found = self.explain(d[0] + d[1])
         self.assertEqual(found.diagnosis, "rounding", f"seed {SEED}: {found}")
 
+    @needs_all
     def test_every_second_column(self):
         """Odd columns read the k of B before."""
         d = product(self.a, self.b, self.draw)
@@ -174,6 +180,7 @@ class Diagnosis(unittest.TestCase):
         d[:, 1::2] = product(self.a, before, self.draw)[:, 1::2]
         self.names(d, "wrong k", r"one column in 2: k of B are shifted: k - 1 is read")
 
+    @needs_all
     def test_part_of_truncated(self):
         """The bias is missing in most rows, of a kernel that truncates."""
         bias, first = self.normal(self.n), int(self.draw.integers(self.m // 3, self.m // 2))
@@ -202,7 +209,8 @@ class Diagnosis(unittest.TestCase):
         """A short format of D hides the fault in most outputs."""
         (high_a, high_b), (low_a, low_b) = self.parts()
         low = product(high_a, low_b, self.draw) + product(low_a, high_b, self.draw)
-        for by, words in ((2**-10, r"scaled by 2\^-10|multiplied by 2\^1\b"), (2**-8, r"scaled by 2\^-8|multiplied by 2\^3")):
+        for by, words in part(((2**-10, r"scaled by 2\^-10|multiplied by 2\^1\b"),
+                               (2**-8, r"scaled by 2\^-8|multiplied by 2\^3"))):
             d = product(high_a, high_b, self.draw) + low * numpy.float32(by)
             found = self.explain(bitcut.convert(d, "bf16"), format_d="bf16")
             self.assertEqual(found.diagnosis, "fault", f"seed {SEED}: {found}")
@@ -227,6 +235,7 @@ class Diagnosis(unittest.TestCase):
             d += product(high_a[:, k], high_b[k], self.draw).astype("f2").astype("f4")
         self.names(d, "partial sums short", "partial sums are rounded to f16")
 
+    @needs_all
     def test_findings(self):
         """A fault that explains all of D comes before findings that nearly do."""
         c, rows = self.normal(self.m, self.n), numpy.arange(self.m) ^ 8
@@ -276,6 +285,7 @@ class Diagnosis(unittest.TestCase):
         d[i, j] += numpy.abs(self.a[i]) @ numpy.abs(self.b[:, j]) * numpy.float32(by * 2**-24)
         return d, rf"row {i}, column {j}\b"
 
+    @needs_all
     def test_one_output_of_rounded(self):
         """The same of rounded operands, whose roundings are much larger."""
         rounded = (self.a.astype("f2").astype("f4"), self.b.astype("f2").astype("f4"))
@@ -294,6 +304,7 @@ class Diagnosis(unittest.TestCase):
         self.assertEqual(found.diagnosis, "unexplained", f"seed {SEED}: {where}: {found}")
         self.assertRegex(str(found), where, f"seed {SEED}")
 
+    @needs_all
     def test_one_output_of_many(self):
         """The same in a wide D. A sample has few of its columns."""
         self.m, self.n = 24, 300
@@ -330,6 +341,7 @@ class Diagnosis(unittest.TestCase):
         self.assertEqual(found.diagnosis, "operands", f"seed {SEED}: {found}")
         self.assertIn("rounded to f16 to nearest, and what overflows to the largest number", str(found), f"seed {SEED}")
 
+    @needs_all
     def test_by_sign_of_rounded(self):
         """Errors that are larger than in other orders are not the errors of other operands."""
         a, b = (bitcut.convert(bitcut.convert(x, "bf16"), "f32", format="bf16") for x in (self.a, self.b))
@@ -345,7 +357,7 @@ class Diagnosis(unittest.TestCase):
         """One output of quantized operands is NaN or infinite."""
         values = [bitcut.quantize(x, "fp8-tensor", side).dequantized().astype("f4")
                   for x, side in ((self.a, "a"), (self.b, "b"))]
-        for value in (numpy.nan, -numpy.inf):
+        for value in part((numpy.nan, -numpy.inf)):
             d = product(*values, self.draw)
             i, j = int(self.draw.integers(self.m)), int(self.draw.integers(self.n))
             d[i, j] = value
@@ -361,7 +373,7 @@ class Diagnosis(unittest.TestCase):
                    f"B is read with the leading dimension {ld} instead of {self.n}")
 
     def test_quantized(self):
-        for name in ("fp8-tensor", "fp8-rows", "mxfp8"):
+        for name in part(("fp8-tensor", "fp8-rows", "mxfp8"), 3):
             values = [bitcut.quantize(x, name, side).dequantized().astype("f4")
                       for x, side in ((self.a, "a"), (self.b, "b"))]
             found = self.explain(product(*values, self.draw))
@@ -380,6 +392,7 @@ class Diagnosis(unittest.TestCase):
                 self.assertTrue(found, f"seed {SEED}: {found}")
                 self.assertRegex(str(found), rf"(transposed|stored by columns): {words}[;:]", f"seed {SEED}")
 
+    @needs_all
     def test_negated_columns(self):
         """Most columns have the wrong sign; those with the right one are not shown."""
         d, wrong = product(self.a, self.b, self.draw), self.draw.permutation(self.n)[:self.n * 5 // 8]
@@ -388,6 +401,7 @@ class Diagnosis(unittest.TestCase):
         self.assertNotRegex(str(found), r"column \d+: (1|0\.9)", f"seed {SEED}")
         self.assertRegex(str(found), "column [0-9]+: -|wrong sign", f"seed {SEED}")
 
+    @needs_all
     def test_factors_ignored(self):
         """Factors of many sizes are ignored in most rows: the errors there are those of the sums."""
         factors, bias = numpy.exp(3 * self.normal(self.m)), self.normal(self.n)
@@ -419,7 +433,7 @@ class Diagnosis(unittest.TestCase):
 
     def test_drift(self):
         """Sums of short operands become a little larger at each step: several faults together are near, too."""
-        for to in ("bf16", "f16"):
+        for to in part(("bf16", "f16")):
             a, b = (bitcut.convert(bitcut.convert(x, to), "f32", format=to) for x in (self.a, self.b))
             d = numpy.zeros((self.m, self.n), "f4")
             for first in range(0, self.k, 16):
@@ -443,6 +457,7 @@ class Diagnosis(unittest.TestCase):
         self.assertTrue(found and found.by_chance < 1e-3, f"seed {SEED}: {found}")
         self.assertNotIn("chance", str(found), f"seed {SEED}")
 
+    @needs_all
     def test_one_ulp_of_short(self):
         """One result in bf16 is one ulp off: a second search adds orders, and gives no more of D."""
         draw = numpy.random.default_rng(SEED + 1)

@@ -16,14 +16,13 @@ import tempfile
 import unittest
 from collections import Counter
 
-from helper import needs_numpy, numpy
+from helper import WHOLE, needs_numpy, numpy
 
 import bitcut
 
 SEED = int(os.environ.get("BITCUT_SEED", "1"))
 ONLY = os.environ.get("BITCUT_FAULT", "").split()
-WHOLE = "BITCUT_WHOLE" in os.environ
-CASES = 16  # of those with BITCUT_WHOLE
+CASES = 8  # of those with BITCUT_WHOLE
 FAULTY = pathlib.Path("tests/identify/faulty").resolve()
 MODES = tuple(os.environ.get("BITCUT_MODE", "told open order").split())
 EFFORT = {"told": 0.05, "open": 0.02, "order": 0.005}

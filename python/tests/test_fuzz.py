@@ -5,7 +5,7 @@ import os
 import random
 import unittest
 
-from helper import needs_numpy, numpy
+from helper import LONG, needs_numpy, numpy
 
 import bitcut
 
@@ -61,7 +61,7 @@ class Fuzz(unittest.TestCase):
         seed, ended = int(os.environ.get("BITCUT_SEED", "1")), {}
         print(f"# seed {seed}")
         r = random.Random(seed)
-        for case in range(20000 if os.environ.get("BITCUT_LONG") else 1500):
+        for case in range(20000 if LONG else 1500):
             name = r.choice(list(CALLS))
             given = {key: r.choice(values) for key, values in GIVEN.items() if r.random() < 0.1}
             if name in ("exact", "split", "retention", "mma", "fit"):

@@ -7,7 +7,7 @@ import threading
 import unittest
 from unittest import mock
 
-from helper import numpy, uniform, wide
+from helper import LONG, numpy, uniform, wide
 
 import bitcut
 from bitcut import _plan
@@ -26,7 +26,6 @@ RECIPES = [row["name"] for row in bitcut.recipes() if row["name"] in (
     "plain", "markidis", "ootomo", "legemm", "feng", "bf16x3", "bf16x9", "tf32x3", "fp32")]
 METHODS = "native", "tensor", "cut", "simt", "steps"
 RECIPES_OF_CHAINS = "ootomo", "legemm", "bf16x3", "ootomo", "bf16x9"  # not as many as there are sizes
-LONG = bool(os.environ.get("BITCUT_LONG"))
 SHAPES = (1, 1, 1), (17, 33, 65), (3, 500, 900), (128, 256, 64), (300, 200, 1000)
 
 

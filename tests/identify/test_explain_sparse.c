@@ -96,7 +96,7 @@ START_TEST(finds_what_ran)
 {
     static struct run r;
     uint64_t random = test_seed();
-    for (int i = 0; i < test_cases(3 * LINES, 20 * LINES); i++) {
+    for (int i = 0; i < test_cases(6 * LINES, 20 * LINES); i++) {
         struct bitcut_gemm found;
         char why[BITCUT_TEXT_MAX] = "";
         make(&r, i % LINES, &random);

@@ -184,7 +184,7 @@ START_TEST(takes_no_wrong_output)
     static struct drawn x;
     uint64_t rng = test_seed();
     const int count = test_cases(8, 100);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i += test_whole() ? 1 : 2) {
         uint32_t *const d = (uint32_t *)(void *)x.d;
         draw(&x, &rng);
         d[test_between(&rng, 0, x.m * x.n - 1)] ^= 1u << test_between(&rng, 6, 20);

@@ -172,7 +172,7 @@ START_TEST(right_results_are_accepted)
 {
     static uint32_t d[SIZE * SIZE];
     uint64_t rng = test_seed() + 1;
-    for (int i = 0; i < test_cases(2 * KINDS, 20 * KINDS); i++) {
+    for (int i = 0; i < test_cases(4 * KINDS, 20 * KINDS); i++) {
         struct values v;
         struct gemm_data all;
         struct tolerance_given given;
