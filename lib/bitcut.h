@@ -1616,10 +1616,10 @@ bool bitcut_fit_value(struct bitcut_field *value, const struct bitcut_fit *found
 
 /* --- where an error comes from, and what it may be -------------------------------- */
 
-/* One part of the error, over all outputs, in u (|alpha| |A||B| + |beta C|), u the unit
-   roundoff of the format of D, 2^-24 for f32.  With a bias, factors, a start or other
-   steps, the sum of the magnitudes of all terms takes the place of |alpha| |A||B| + |beta
-   C|.  The members are NaN if there are no outputs. */
+/* One part of the error, over all outputs, of a GEMM in u (|alpha| |A||B| + |beta C|), u
+   the unit roundoff of the format of D, 2^-24 for f32.  With a bias, factors, a start or
+   other steps, the sum of the magnitudes of all terms takes the place of |alpha| |A||B| +
+   |beta C|.  The members are NaN if there are no outputs. */
 struct bitcut_part {
     double mean; /* signed mean             */
     double rms;  /* root of the mean square */
@@ -1670,6 +1670,34 @@ enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
             it.
    Args:    p: position of the part. */
 const char *bitcut_budget_part(size_t p);
+
+/* Compute the error budget of an attention, as the emulator computes it.
+
+   Returns: BITCUT_OK; a status of bitcut_attention(); BITCUT_UNSUPPORTED also if P V is
+            computed on a unit of integers.
+   Args:    count:     number of parts wanted.
+            samples:   outputs that count, spread over all queries; 0: as many as have
+                       about 2^20 products with V, at least 16.
+            threads:   number of threads.
+   In:      attention: the attention.  O is not written; only its format is read.
+   Out:     parts:     parts[p] is part p, for p < count.  The entry after the last part
+   is the error itself; later entries are NaN. why:       the reason.
+   - Parts are in u times the mean of |V| by the exact weights of the query, u the unit
+     roundoff of the format of O.
+   - For each output the parts add up to its error (the manual, "Error budget of
+     attention").
+   - An output does not count if an input, an intermediate value or O is infinite or NaN.
+ */
+enum bitcut_status bitcut_attention_budget(struct bitcut_part *parts, size_t count,
+                                           const struct bitcut_attention *attention,
+                                           size_t samples, int threads,
+                                           char *why) BITCUT_CHECK_RESULT;
+
+/* Name a part of the error budget of an attention.
+
+   Returns: the name, "operands" for part 0; the last name is "error"; NULL after it.
+   Args:    p: position of the part. */
+const char *bitcut_attention_part(size_t p);
 
 /* Compute an error bound for each output of a GEMM.
 

@@ -11,6 +11,7 @@
 #include "lib/io/json_record.h"
 #include "lib/number/bits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The matrices. */
@@ -20,7 +21,9 @@ struct attention_command_options {
     const char *row, *vary, *path[FILES], *format, *format_o, *input, *reference;
     size_t heads, kv_heads, queries, keys, head_dim, value_dim;
     int window_left, window_right;
-    bool causal;
+    bool causal, budget;
+    const char *at;
+    size_t samples;
     uint32_t scale;
 };
 
@@ -78,6 +81,13 @@ static const struct option_row options[] = {
       OPTION(attention_command, scale, F32, "X") },
     { "reference", "reference result: exact or none (default exact)",
       OPTION(attention_command, reference, TEXT, "R") },
+    { "budget", "print the error budget: contributions that add up exactly to the error",
+      OPTION(attention_command, budget, FLAG, NULL) },
+    { "at", "print the error budget of column C of query I of head H",
+      OPTION(attention_command, at, TEXT, "H,I,C") },
+    { "samples",
+      "outputs of the budget, spread over all queries (default: about 2^20 / keys)",
+      OPTION(attention_command, samples, COUNT, "N") },
     { 0 }
 };
 
@@ -292,6 +302,45 @@ static int judge(struct attention_answer *to, const struct attention_setup *s,
                : fail("reference", &f);
 }
 
+/* Read "H,I,C".  False: it has another form, or there is no such output. */
+static bool parse_at(size_t at[3], const char *text, const struct bitcut_attention *a)
+{
+    const size_t size[] = { a->heads, a->queries, a->value_dim };
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        if (!*text || !strchr("0123456789", *text)) return false;
+        at[i] = (size_t)strtoull(text, &end, 10);
+        if (*end != (i < 2 ? ',' : 0) || at[i] >= size[i]) return false;
+        text = end + 1;
+    }
+    return true;
+}
+
+/* The budgets that are asked for. */
+static int find_budget(struct attention_answer *to, const struct attention_setup *s,
+                       const struct context *x)
+{
+    const struct attention_command_options *const o = s->o;
+    struct fault f;
+    size_t at[3];
+    if (o->budget && attention_budget_find(&to->budget, &s->a, o->samples, x->threads,
+                                           &x->progress, &f) != BITCUT_OK)
+        return fail("--budget", &f);
+    to->budgeted = o->budget;
+    if (!o->at) return EXIT_GOOD;
+    if (!parse_at(at, o->at, &s->a)) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "expected H,I,C with a head below %zu, a query below %zu and a column "
+                  "below %zu, found \"%.40s\"",
+                  s->a.heads, s->a.queries, s->a.value_dim, o->at);
+        return fail("--at", &f);
+    }
+    if (attention_budget_at(&to->one, &s->a, at, &f) != BITCUT_OK)
+        return fail("--at", &f);
+    to->budgeted_one = true;
+    return EXIT_GOOD;
+}
+
 static int write_output(const struct attention_setup *s, const struct context *x)
 {
     struct fault f;
@@ -300,23 +349,31 @@ static int write_output(const struct attention_setup *s, const struct context *x
     return fail(x->output, &f);
 }
 
+static int emit(struct attention_answer *answer, const struct attention_setup *s,
+                struct context *x)
+{
+    if (!s->o->path[Q]) answer->input = s->o->input;
+    json_t *const row = json_object();
+    record_json(row, attention_fields, answer);
+    x->emitter.failed = answer->verified && answer->found.differ;
+    emit_answer(&x->emitter, row, attention_lines, answer);
+    return x->emitter.failed ? EXIT_FOUND : EXIT_GOOD;
+}
+
 static int run_setup(struct context *x, struct attention_setup *s)
 {
-    struct attention_answer answer;
+    struct attention_answer answer = { .row = NULL };
     int status = take_matrices(s, x);
     if (status == EXIT_GOOD) status = take_output(s);
     if (status != EXIT_GOOD) return status;
     set_attention(s);
     status = compute(&answer, s, x);
     if (status == EXIT_GOOD) status = judge(&answer, s, x);
+    if (status == EXIT_GOOD) status = find_budget(&answer, s, x);
     if (status == EXIT_GOOD) status = write_output(s, x);
-    if (status != EXIT_GOOD) return status;
-    if (!s->o->path[Q]) answer.input = s->o->input;
-    json_t *const row = json_object();
-    record_json(row, attention_fields, &answer);
-    x->emitter.failed = answer.verified && answer.found.differ;
-    emit_answer(&x->emitter, row, attention_lines, &answer);
-    return x->emitter.failed ? EXIT_FOUND : EXIT_GOOD;
+    if (status == EXIT_GOOD) status = emit(&answer, s, x);
+    if (answer.budgeted_one) attention_output_clear(&answer.one);
+    return status;
 }
 
 static int check(const struct context *x)

@@ -9,9 +9,11 @@ from typing import Any, Optional
 
 from . import _arrays
 from ._arrays import View, contiguous, look
-from ._gemm import _f32, integer
+from ._calls import Budget
+from ._figures import bars
+from ._gemm import DIMENSION_MAX, _f32, integer
 from ._library import (ATTENTION_MAX, Attention as Struct, AttentionErrors, BadArgument, BadType, Difference,
-                       byref, compute, format_row, fresh, lib, read, text, values)
+                       Part, byref, compute, format_row, fresh, lib, read, text, values)
 from ._results import Result
 
 WINDOW_MAX = 2**30
@@ -180,6 +182,46 @@ def _without(given: dict, *names: str) -> dict:
         if name in given:
             raise BadArgument(f"{name}: this call does not take it")
     return given
+
+
+class AttentionBudget(Budget):
+    """The parts of the error of an attention, a dict for each, with ``mean``, ``rms`` and ``max``."""
+
+    def _figure(self):
+        return bars("Where the error of attention comes from", [
+            (name, part["rms"]) for name, part in self.to_dict().items()],
+                    "root of the mean square, in u of the format of O times the mean of |V|")
+
+
+def attention_budget(q: Any, k: Any, v: Any, *, row: str, samples: int = 0, threads: int = 0,
+                     **given) -> AttentionBudget:
+    """Divide the error of attention() into parts that add up to it exactly.
+
+    Args:    q: Q, as for attention()
+             k: K
+             v: V
+             row: a name of attentions()
+             samples: outputs that count, spread over all queries; 0: as many as have about 2^20
+                 products with V, at least 16
+             threads: number of threads; 0: one for each processor
+             given: all other arguments of attention() except lse
+    Returns: AttentionBudget, a dict for each part, in u of the format of O times the mean of |V| by the
+             exact weights; ``error`` is the sum of all parts
+    Raises:  BadArgument, BadType: as attention()
+
+    >>> x = numpy.float16([[1, 0], [0, 1]])
+    >>> round(bitcut.attention_budget(x, x, x, row="pytorch-flash").error["max"], 2)
+    0.33
+    """
+    p = _Problem(q, k, v, row=row, **_without(given, "lse"))
+    names = []
+    while (name := lib.bitcut_attention_part(len(names))):
+        names.append(name.decode())
+    parts = (Part * len(names))()
+    compute(lib.bitcut_attention_budget, parts, len(names), byref(p.struct),
+            integer(samples, "samples", DIMENSION_MAX), _threads(threads), keep=(p, parts))
+    return AttentionBudget(**{name: {"mean": x.mean, "rms": x.rms, "max": x.max}
+                              for name, x in zip(names, parts)})
 
 
 class AttentionVerification(Result):

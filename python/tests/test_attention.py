@@ -63,6 +63,17 @@ class Attention(Folder):
         self.assertEqual((errors.head, errors.row, errors.column), (6, 3, 4))
         self.assertGreater(errors.max_ulp, 100)
 
+    def test_budget(self):
+        """The program's parts; the error is their sum, and that of attention()."""
+        self.save(q=self.q[1], k=self.k[1], v=self.v[1])
+        said = self.program("attention", "--row", "pytorch-flash", "-q", "Q.npy", "-k", "K.npy", "-v", "V.npy",
+                            "--budget", "--reference", "none")[0]["budget"]["parts"]
+        found = bitcut.attention_budget(self.q[1], self.k[1], self.v[1], row="pytorch-flash").to_dict()
+        self.assertEqual(list(found), [part["name"] for part in said])
+        for part in said:
+            self.assertEqual(found[part["name"]], {key: part[key] for key in ("mean", "rms", "max")})
+        self.assertAlmostEqual(sum(part["mean"] for part in said[:-1]), found["error"]["mean"])
+
     def test_refusals(self):
         def refused(error, part, *arrays, **given):
             with self.assertRaisesRegex(error, part):
