@@ -1699,6 +1699,27 @@ enum bitcut_status bitcut_attention_budget(struct bitcut_part *parts, size_t cou
    Args:    p: position of the part. */
 const char *bitcut_attention_part(size_t p);
 
+/* Compute an error bound for each output of an attention: where O is finite, its distance
+   from exact attention is at most the bound.
+
+   Returns: BITCUT_OK; a status of bitcut_attention(); BITCUT_BAD_ARGUMENT also if the
+   bound is unknown; BITCUT_UNSUPPORTED: the row quantizes its operands or rounds them to
+            other formats, or P may exceed its format.
+   Args:    threads:   number of threads.
+   In:      attention: the attention.  Of O only the format is read.
+            name:      "apriori", from norms of rows of Q and K and the largest |V|;
+                       "weighted", from scores and weights; or NULL: "weighted".
+   Out:     limit:     heads x queries x value_dim numbers in binary64, rounded upward, in
+                       the units of O, the rounding to its format included.
+            why:       the reason.
+   - NaN: there is no limit, because an input is infinite or NaN, or O may overflow.
+   - A query that sees no key has the limit 0.
+   - Source: the manual, "Bounds of attention". */
+enum bitcut_status bitcut_attention_bound(double *limit,
+                                          const struct bitcut_attention *attention,
+                                          const char *name, int threads,
+                                          char *why) BITCUT_CHECK_RESULT;
+
 /* Compute an error bound for each output of a GEMM.
 
    Where D is finite, |D - (alpha A B + beta C)| is at most the bound.  With a bias,

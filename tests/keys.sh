@@ -186,7 +186,7 @@ runs > out 2>&1 || cat out >> run.failed
     prints attention attention --row flash-attention-2 --queries 9 --keys 9 --head-dim 32 \
         --window-left 3 --window-right 3 -o O.npy
     prints attention attention --row plain --queries 9 --keys 9 --head-dim 32 --verify O.npy
-    prints attention attention --row plain --queries 9 --keys 9 --budget --at 0,1,2
+    prints attention attention --row plain --queries 9 --keys 9 --bound --budget --at 0,1,2
     prints mufu mufu A.npy --function ex2.approx.ftz.f32 -o Y.npy
     prints convert convert "$set/A.npy" --from tf32 --to e4m3 -o A8.npy
     prints probe probe --mutants --unit hopper/mma.m16n8k16.f32.f16
@@ -241,7 +241,7 @@ every_line() {
     unread tolerance --recipe legemm --unit h100 -a A.npy -b B.npy -d D.npy --power 1 --seeds 5
     unread predict --library openblas-0.3.21 --chip haswell -m 20 -n 40 -k 700
     unread advise -a A.npy -b B.npy --unit h100 --unit mi210
-    unread attention --row plain --queries 9 --keys 9 --budget --at 0,1,2
+    unread attention --row plain --queries 9 --keys 9 --bound --budget --at 0,1,2
     unread advise -a A.npy -b B.npy --unit h100 --quantizers --format-d bf16 --want 0.1
 }
 

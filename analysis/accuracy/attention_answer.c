@@ -51,6 +51,10 @@ static bool is_verified(const void *x)
 {
     return ((const struct attention_answer *)x)->verified;
 }
+static bool is_bounded(const void *x)
+{
+    return ((const struct attention_answer *)x)->bounded;
+}
 static bool is_budgeted(const void *x)
 {
     return ((const struct attention_answer *)x)->budgeted;
@@ -70,6 +74,12 @@ static bool has_left(const void *x)
 static bool has_right(const void *x)
 {
     return ((const struct attention_answer *)x)->window_right >= 0;
+}
+
+static const void *bound_at(const void *x, size_t i, void *room)
+{
+    (void)room;
+    return i < ATTENTION_BOUNDS ? &((const struct attention_answer *)x)->bound[i] : NULL;
 }
 
 #define OF(member, key, unit, what)                                                      \
@@ -93,6 +103,11 @@ static const struct record_field verify_fields[] = {
 
 static const struct record_field judge_fields[] = {
     RECORD_STRUCT(struct attention_answer, errors, attention_error_fields, "errors", "distance from the exact result"),
+    { 0 }
+};
+
+static const struct record_field bounds_fields[] = {
+    RECORD_ITEMS(bound_at, attention_bound_fields, "bounds", "bounds, compared with the errors of O"),
     { 0 }
 };
 
@@ -127,6 +142,7 @@ const struct record_field attention_fields[] = {
     RECORD_MAYBE(struct attention_answer, seconds, "seconds", "s", "time of the emulator; null: O is from a file"),
     RECORD_TOGETHER(is_judged, judge_fields, "", "errors of O"),
     RECORD_TOGETHER(is_verified, verify_fields, "", "comparison of O with the row"),
+    RECORD_TOGETHER(is_bounded, bounds_fields, "", "error bounds"),
     RECORD_TOGETHER(is_budgeted, budget_fields, "", "error budget"),
     RECORD_TOGETHER(is_budgeted_one, one_fields, "", "error budget of one output"),
     { 0 }
@@ -179,6 +195,13 @@ static void describe_largest(char *text, size_t size, const void *x)
              e->head, e->row, e->column, e->max_u);
 }
 
+static void describe_bounds(char *text, size_t size, const void *x)
+{
+    const struct attention_answer *const a = x;
+    for (int i = 0; i < ATTENTION_BOUNDS && a->bounded; i++)
+        attention_bound_describe(text, size, &a->bound[i]);
+}
+
 static void describe_budget(char *text, size_t size, const void *x)
 {
     const struct attention_answer *const a = x;
@@ -216,6 +239,7 @@ const struct record_line attention_lines[] = {
     { "evidence", describe_evidence, RECORD_ALWAYS, NULL },
     { "error", describe_error, RECORD_ALWAYS, NULL },
     { "largest", describe_largest, RECORD_ALWAYS, NULL },
+    { "bounds", describe_bounds, RECORD_ALWAYS, NULL },
     { "error budget", describe_budget, RECORD_ALWAYS, NULL },
     { "one output", describe_one, RECORD_ALWAYS, NULL },
     { 0 }

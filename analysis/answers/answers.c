@@ -39,6 +39,7 @@ const struct record answers[] = {
     INNER(bound_result, "bound", "result of one bound", bound_fields),
     ANSWER(bitcut_difference, "verify", "part of D with differences", difference_fields),
     INNER(attention_answer, "attention", "an attention, its errors and its comparison", attention_fields),
+    INNER(attention_bound_result, "attention.bounds", "a bound of attention, compared with the errors of O", attention_bound_fields),
     INNER(attention_part_line, "attention.budget.parts", "a part of the error budget of attention", attention_part_fields),
     INNER(attention_output_part, "attention.output.parts", "a part of the error of one output", attention_output_part_fields),
     ANSWER(bitcut_attention_errors, "attention.errors", "errors of O", attention_error_fields),

@@ -21,7 +21,7 @@ struct attention_command_options {
     const char *row, *vary, *path[FILES], *format, *format_o, *input, *reference;
     size_t heads, kv_heads, queries, keys, head_dim, value_dim;
     int window_left, window_right;
-    bool causal, budget;
+    bool causal, bound, budget;
     const char *at;
     size_t samples;
     uint32_t scale;
@@ -81,6 +81,8 @@ static const struct option_row options[] = {
       OPTION(attention_command, scale, F32, "X") },
     { "reference", "reference result: exact or none (default exact)",
       OPTION(attention_command, reference, TEXT, "R") },
+    { "bound", "compare O with its error bounds; exit status 1 if one is exceeded",
+      OPTION(attention_command, bound, FLAG, NULL) },
     { "budget", "print the error budget: contributions that add up exactly to the error",
       OPTION(attention_command, budget, FLAG, NULL) },
     { "at", "print the error budget of column C of query I of head H",
@@ -302,6 +304,17 @@ static int judge(struct attention_answer *to, const struct attention_setup *s,
                : fail("reference", &f);
 }
 
+static int find_bounds(struct attention_answer *to, const struct attention_setup *s,
+                       const struct context *x)
+{
+    struct fault f;
+    if (!s->o->bound) return EXIT_GOOD;
+    if (attention_bound_run(to->bound, &s->a, x->threads, &x->progress, &f) != BITCUT_OK)
+        return fail("--bound", &f);
+    to->bounded = true;
+    return EXIT_GOOD;
+}
+
 /* Read "H,I,C".  False: it has another form, or there is no such output. */
 static bool parse_at(size_t at[3], const char *text, const struct bitcut_attention *a)
 {
@@ -356,6 +369,8 @@ static int emit(struct attention_answer *answer, const struct attention_setup *s
     json_t *const row = json_object();
     record_json(row, attention_fields, answer);
     x->emitter.failed = answer->verified && answer->found.differ;
+    for (int i = 0; i < ATTENTION_BOUNDS && answer->bounded; i++)
+        x->emitter.failed |= answer->bound[i].violations > 0;
     emit_answer(&x->emitter, row, attention_lines, answer);
     return x->emitter.failed ? EXIT_FOUND : EXIT_GOOD;
 }
@@ -369,6 +384,7 @@ static int run_setup(struct context *x, struct attention_setup *s)
     set_attention(s);
     status = compute(&answer, s, x);
     if (status == EXIT_GOOD) status = judge(&answer, s, x);
+    if (status == EXIT_GOOD) status = find_bounds(&answer, s, x);
     if (status == EXIT_GOOD) status = find_budget(&answer, s, x);
     if (status == EXIT_GOOD) status = write_output(s, x);
     if (status == EXIT_GOOD) status = emit(&answer, s, x);

@@ -224,6 +224,32 @@ def attention_budget(q: Any, k: Any, v: Any, *, row: str, samples: int = 0, thre
                               for name, x in zip(names, parts)})
 
 
+def attention_bound(q: Any, k: Any, v: Any, *, row: str, name: Optional[str] = None, threads: int = 0,
+                    **given) -> Any:
+    """Compute an error bound for each output of attention(): no finite O is further from exact attention.
+
+    Args:    q: Q, as for attention()
+             k: K
+             v: V
+             row: a name of attentions()
+             name: "apriori" or "weighted"; None: "weighted"
+             threads: number of threads; 0: one for each processor
+             given: all other arguments of attention() except lse
+    Returns: an array of FP64 with the shape of O; NaN where there is no limit
+    Raises:  BadArgument, BadType: as attention()
+             Unsupported: the row has no bound
+
+    >>> x = numpy.float16([[1, 0], [0, 1]])
+    >>> bitcut.attention_bound(x, x, x, row="pytorch-flash").max() < 2e-3
+    True
+    """
+    p = _Problem(q, k, v, row=row, **_without(given, "lse"))
+    limits = _arrays.empty(p.shape, "f64")
+    compute(lib.bitcut_attention_bound, look(limits, "limits").address or None, byref(p.struct),
+            None if name is None else text(name, "name"), _threads(threads), keep=(p, limits))
+    return limits
+
+
 class AttentionVerification(Result):
     """Whether O is that of attention(): true if no bit differs.
 

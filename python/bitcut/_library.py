@@ -232,7 +232,7 @@ PROTOTYPES = {
     "exact_gemm": (I, [P, P, S, S, S, P, P, I]),
     "attention_find": (P, [T]), "attention_init": (None, [A, S]), "attention": (I, [A, I, P]),
     "attention_write": (I, [P, A, P]), "attention_verify": (I, [POINTER(Difference), A, I, P]),
-    "attention_budget": (I, [P, S, A, S, I, P]), "attention_part": (T, [S]),
+    "attention_bound": (I, [P, A, T, I, P]), "attention_budget": (I, [P, S, A, S, I, P]), "attention_part": (T, [S]),
     "attention_exact": (I, [A, I, P]), "attention_judge": (I, [POINTER(AttentionErrors), A, I, P]),
     "explain": (I, [POINTER(Explanation), G, G, POINTER(ExplainOptions), I, P]),
     "explain_pair": (I, [POINTER(ResultPair), POINTER(POINTER(Explanation)), POINTER(G), G,

@@ -74,6 +74,16 @@ class Attention(Folder):
             self.assertEqual(found[part["name"]], {key: part[key] for key in ("mean", "rms", "max")})
         self.assertAlmostEqual(sum(part["mean"] for part in said[:-1]), found["error"]["mean"])
 
+    def test_bound(self):
+        """Errors are within both bounds; the larger one is a priori."""
+        o = bitcut.attention(self.q, self.k, self.v, row="cudnn-sm90", format_o="f32").o
+        error = np.abs(o - bitcut.attention_exact(self.q, self.k, self.v, format_o="f32"))
+        apriori, weighted = (bitcut.attention_bound(self.q, self.k, self.v, row="cudnn-sm90", format_o="f32", name=name)
+                             for name in ("apriori", "weighted"))
+        self.assertTrue((error <= weighted + 1e-7).all() and (weighted < apriori).all())
+        with self.assertRaisesRegex(bitcut.Unsupported, "quantizes"):
+            bitcut.attention_bound(self.q, self.k, self.v, row="sage-attention-2")
+
     def test_refusals(self):
         def refused(error, part, *arrays, **given):
             with self.assertRaisesRegex(error, part):
