@@ -1932,6 +1932,83 @@ enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
                                           const struct bitcut_tolerance_options *options,
                                           int threads, char *why) BITCUT_CHECK_RESULT;
 
+/* Options of bitcut_attention_tolerance().  A member that is 0 has its default. */
+struct bitcut_attention_options {
+    size_t size;        /* sizeof this struct, as the caller was compiled           */
+    size_t runs;        /* runs of the emulator from which limits are computed; 0: 100 */
+    double false_alarm; /* probability that a correct O exceeds a limit; 0: 1e-6    */
+    uint64_t seed;      /* of the runs                                              */
+    bool any_tiles;     /* whether the tested kernel may have other tiles, another order
+                           of them, and 1 to 4 splits                               */
+};
+
+/* Limits for the errors of an attention.  |V| is the mean of the magnitudes of V by the
+   exact weights, u the unit roundoff of the format of O; of two results, the larger u. */
+struct bitcut_attention_tolerances {
+    size_t size;          /* sizeof this struct, as the caller was compiled          */
+    size_t runs, outputs; /* runs of the emulator, and outputs of each               */
+    double false_alarm;   /* probability that a correct O exceeds a known limit      */
+    double max, limit;    /* of |O - reference| / (u |V|): largest of the runs, and
+                             the limit                                               */
+    bool known;           /* whether the limit has this probability; false: it is twice
+                             the largest error of the runs                           */
+    double norm_max, norm_limit; /* the same of ||O - reference|| / ||u |V|||           */
+    bool norm_known;
+    size_t wrong; /* outputs of a run that are finite where the reference is not, or the
+                     reverse, at most                                                  */
+    size_t zeros; /* of the first 8 runs, those in which O = 0 is within both limits   */
+};
+
+/* Compute the limits that a test of an attention should have: of O against exact
+   attention, or against another attention, such as decoding against prefill or fp8
+   against bf16.
+
+   Returns: BITCUT_OK; a status of bitcut_attention(); BITCUT_BAD_ARGUMENT also if both
+            attentions have other sizes or masks, or there are no outputs.
+   Args:    threads:   number of threads.
+   In:      attention: the attention that is tested.
+            other:     the attention with which it is compared, with matrices of its own,
+   or NULL: exact attention of the tested one's Q, K and V. options:   the options, or
+   NULL. Out:     to:        the limits; written only on success. why:       the reason.
+   - Each run has some queries of one head and all keys that they see, with the keys (and
+     their rows of V) in a random order; the first run has the order of the data.
+   - The limits hold for kernels that compute as the rows say, with `any_tiles` also for
+     other tiles.
+   - The result does not depend on the number of threads.
+   - Source: the manual, "Tolerance of attention". */
+enum bitcut_status bitcut_attention_tolerance(
+    struct bitcut_attention_tolerances *to, const struct bitcut_attention *attention,
+    const struct bitcut_attention *other, const struct bitcut_attention_options *options,
+    int threads, char *why) BITCUT_CHECK_RESULT;
+
+/* Verdict of bitcut_attention_tolerance_judge(). */
+struct bitcut_attention_verdict {
+    size_t size;            /* sizeof this struct, as the caller was compiled         */
+    bool accepted;          /* whether O is within both limits                        */
+    bool zeros_accepted;    /* whether O = 0 would be                                 */
+    double component, norm; /* the largest |O - reference| / (u |V|), and the norm    */
+    size_t above;           /* outputs above the limit                                */
+    size_t wrong;           /* outputs that are finite where the reference is not, or the
+                               reverse                                                */
+    size_t numbers;         /* outputs that are numbers in both                       */
+    size_t head, row, column; /* the output with the largest error                    */
+};
+
+/* Judge O of an attention by the limits of bitcut_attention_tolerance().
+
+   Returns: as bitcut_attention_tolerance().
+   Args:    threads:   number of threads.
+   In:      limits:    the limits for this attention.
+            attention: the attention.  O is read.
+            other:     the attention with which it is compared, whose O is read, or NULL:
+                       exact attention.
+   Out:     to:        the verdict; written only on success.
+            why:       the reason. */
+enum bitcut_status bitcut_attention_tolerance_judge(
+    struct bitcut_attention_verdict *to, const struct bitcut_attention_tolerances *limits,
+    const struct bitcut_attention *attention, const struct bitcut_attention *other,
+    int threads, char *why) BITCUT_CHECK_RESULT;
+
 /* --- what a library will compute -------------------------------------------------- */
 
 /* The call of a library that is predicted. */

@@ -11,6 +11,7 @@
 #include "analysis/identify/result_pair.h"
 #include "analysis/identify/statistic_search.h"
 #include "analysis/predict/row_sweep.h"
+#include "analysis/sampling/attention_tolerance.h"
 #include "analysis/sampling/advise.h"
 #include "analysis/sampling/checked_result.h"
 #include "analysis/sampling/judged.h"
@@ -95,6 +96,10 @@ const struct record answers[] = {
     INNER(split_retention, "split", "what a split retains", split_fields),
     INNER(split_retention, "split", "what a split retains, measured", split_measures),
     INNER(split_retention, "split", "elements without an exponent", split_specials),
+    ANSWER(bitcut_attention_tolerances, "attention tolerance.limits", "limits of a test of attention", attention_tolerance_fields),
+    ANSWER(bitcut_attention_verdict, "attention tolerance.given", "verdict on an O by such limits", attention_verdict_fields),
+    INNER(attention_power, "attention tolerance.power", "how often a test of attention rejects a fault", attention_power_fields),
+    INNER(attention_tolerance_answer, "attention tolerance", "limits of a test of attention", attention_test_fields),
     INNER(power_row, "tolerance.power", "how often tests with these limits reject faults", power_fields),
     ANSWER(bitcut_prediction, "predict", "what a library will compute", predict_fields),
     ANSWER(bitcut_predicted, "predict.computations", "one computation of a prediction", predicted_fields),

@@ -4,6 +4,7 @@
 #include "analysis/accuracy/attention_answer.h"
 #include "analysis/accuracy/attention_judge.h"
 #include "analysis/cli/command.h"
+#include "analysis/sampling/attention_tolerance.h"
 #include "emu/attention/attention_run.h"
 #include "lib/base/clock.h"
 #include "lib/input/matrix_file.h"
@@ -24,6 +25,10 @@ struct attention_command_options {
     bool causal, bound, budget;
     const char *at;
     size_t samples;
+    bool tolerance, any_tiles;
+    const char *other, *other_vary, *other_format;
+    size_t runs, power;
+    uint32_t alarm;
     uint32_t scale;
 };
 
@@ -90,19 +95,36 @@ static const struct option_row options[] = {
     { "samples",
       "outputs of the budget, spread over all queries (default: about 2^20 / keys)",
       OPTION(attention_command, samples, COUNT, "N") },
+    { "tolerance", "print limits for a test of O, and judge that of --verify by them",
+      OPTION(attention_command, tolerance, FLAG, NULL) },
+    { "other", "--tolerance: compare with O of this algorithm (default: exact attention)",
+      OPTION(attention_command, other, TEXT, "R") },
+    { "other-vary", "fields of --other",
+      OPTION(attention_command, other_vary, TEXT, "ITEMS") },
+    { "other-format", "round the generated Q, K and V of --other to this format",
+      OPTION(attention_command, other_format, TEXT, "F") },
+    { "any-tiles", "--tolerance: the kernel may have other tiles and splits",
+      OPTION(attention_command, any_tiles, FLAG, NULL) },
+    { "runs", "--tolerance: runs of the emulator (default 100)",
+      OPTION(attention_command, runs, COUNT, "N") },
+    { "false-alarm", "--tolerance: probability of a false alarm (default 1e-6)",
+      OPTION(attention_command, alarm, F32, "P") },
+    { "power", "--tolerance: try each fault in N runs (default 0)",
+      OPTION(attention_command, power, COUNT, "N") },
     { 0 }
 };
 
 /* The matrices of a command, and the attention that reads and writes them. */
 struct attention_setup {
     const struct attention_command_options *o;
-    struct encoded_matrix of[FILES];
+    struct encoded_matrix of[FILES], other[V + 1]; /* other: generated in its format */
     struct bitcut_attention a;
 };
 
 static void setup_free(struct attention_setup *s)
 {
     for (int i = 0; i < FILES; i++) encoded_clear(&s->of[i]);
+    for (int i = Q; i <= V; i++) encoded_clear(&s->other[i]);
 }
 
 /* --- matrices --------------------------------------------------------------------- */
@@ -148,8 +170,8 @@ static int generate(struct encoded_matrix *to, const struct input *in,
     return status == BITCUT_OK ? EXIT_GOOD : fail("--input", &f);
 }
 
-static int generate_all(struct attention_setup *s, const struct bitcut_format *format,
-                        const struct context *x)
+static int generate_all(struct encoded_matrix *to, const struct attention_setup *s,
+                        const struct bitcut_format *format, const struct context *x)
 {
     const struct attention_command_options *const o = s->o;
     const size_t kv = o->kv_heads ? o->kv_heads : o->heads,
@@ -164,7 +186,7 @@ static int generate_all(struct attention_setup *s, const struct bitcut_format *f
                      : fail_input("--input", "inputs", &f);
     if (!format) format = &formats[FORMAT_F16];
     for (int i = Q; i <= V && status == EXIT_GOOD; i++)
-        status = generate(&s->of[i], &in, i == K ? INPUT_B : INPUT_A, x->seed + (i == V),
+        status = generate(&to[i], &in, i == K ? INPUT_B : INPUT_A, x->seed + (i == V),
                           size[i], format, x);
     return status;
 }
@@ -195,7 +217,7 @@ static int take_matrices(struct attention_setup *s, const struct context *x)
     int given = 0, status = find_format(&format, "--format", o->format);
     for (int i = Q; i <= V; i++) given += o->path[i] != NULL;
     if (status != EXIT_GOOD) return status;
-    if (!given) return generate_all(s, format, x);
+    if (!given) return generate_all(s->of, s, format, x);
     for (int i = Q; i <= V && status == EXIT_GOOD; i++)
         status = o->path[i]
                      ? read_file(&s->of[i], o->path[i], format, "--format")
@@ -362,6 +384,88 @@ static int write_output(const struct attention_setup *s, const struct context *x
     return fail(x->output, &f);
 }
 
+/* --- a test ----------------------------------------------------------------------- */
+
+/* The attention of --other. */
+static int set_other(struct bitcut_attention *to, struct attention_setup *s,
+                     const struct context *x)
+{
+    const struct attention_command_options *const o = s->o;
+    const struct bitcut_format *format = NULL;
+    *to = s->a;
+    to->row = bitcut_attention_find(o->other);
+    to->vary = o->other_vary;
+    if (!to->row) return fail_unknown("--other", o->other, TABLE(attention_rows));
+    int status = find_format(&format, "--other-format", o->other_format);
+    if (status != EXIT_GOOD || !format) return status;
+    status = generate_all(s->other, s, format, x);
+    to->q = heads_of(&s->other[Q]);
+    to->k = heads_of(&s->other[K]);
+    to->v = heads_of(&s->other[V]);
+    return status;
+}
+
+/* The O of --verify, by the limits.  Another attention's O is computed. */
+static int judge_given(struct attention_tolerance_answer *to,
+                       const struct attention_setup *s, struct bitcut_attention *other,
+                       const struct context *x)
+{
+    struct encoded_matrix o;
+    struct fault f;
+    char why[BITCUT_TEXT_MAX];
+    to->verdict.size = sizeof to->verdict;
+    enum bitcut_status status =
+        other ? encoded_init_batch(&o, s->a.heads, s->a.queries, s->a.value_dim,
+                                   s->a.o.format, &f)
+              : BITCUT_OK;
+    if (status != BITCUT_OK) return fail("--verify", &f);
+    if (other) {
+        other->o = heads_of(&o);
+        status = bitcut_attention(other, x->threads, why);
+    }
+    if (status != BITCUT_OK) fault_set(&f, status, "%s", why);
+    else
+        status = attention_tolerance_judge(&to->verdict, &to->limits, &s->a, other,
+                                           x->threads, &x->progress, &f);
+    if (other) encoded_clear(&o);
+    to->judged = status == BITCUT_OK;
+    return to->judged ? EXIT_GOOD : fail("--verify", &f);
+}
+
+static int run_test(struct context *x, struct attention_setup *s)
+{
+    const struct attention_command_options *const o = s->o;
+    const struct bitcut_attention_options how = { .size = sizeof how,
+                                                  .runs = o->runs,
+                                                  .false_alarm = value_of_float(o->alarm),
+                                                  .seed = x->seed,
+                                                  .any_tiles = o->any_tiles };
+    struct bitcut_attention other;
+    struct bitcut_attention *const b = o->other ? &other : NULL;
+    struct attention_tolerance_answer to = { .row = s->a.row->name,
+                                             .format_o = s->of[O].format,
+                                             .limits = { .size = sizeof to.limits } };
+    struct fault f;
+    int result = b ? set_other(b, s, x) : EXIT_GOOD;
+    if (result != EXIT_GOOD) return result;
+    to.other = b ? b->row->name : NULL;
+    enum bitcut_status status =
+        attention_tolerance(&to.limits, &s->a, b, &how, x->threads, &x->progress, &f);
+    if (status == BITCUT_OK && o->power)
+        status = attention_power(to.power, &to.powers, &to.limits, &s->a, b, &how,
+                                 o->power, x->threads, &x->progress, &f);
+    if (status != BITCUT_OK) return fail_about("--tolerance", &f);
+    if (o->path[O]) result = judge_given(&to, s, b, x);
+    if (result != EXIT_GOOD) return result;
+    json_t *const row = json_object();
+    record_json(row, attention_test_fields, &to);
+    x->emitter.failed = to.judged && !to.verdict.accepted;
+    emit_answer(&x->emitter, row, attention_test_lines, &to);
+    return x->emitter.failed ? EXIT_FOUND : EXIT_GOOD;
+}
+
+/* --- the command ------------------------------------------------------------------ */
+
 static int emit(struct attention_answer *answer, const struct attention_setup *s,
                 struct context *x)
 {
@@ -382,6 +486,7 @@ static int run_setup(struct context *x, struct attention_setup *s)
     if (status == EXIT_GOOD) status = take_output(s);
     if (status != EXIT_GOOD) return status;
     set_attention(s);
+    if (s->o->tolerance) return run_test(x, s);
     status = compute(&answer, s, x);
     if (status == EXIT_GOOD) status = judge(&answer, s, x);
     if (status == EXIT_GOOD) status = find_bounds(&answer, s, x);
@@ -407,6 +512,18 @@ static int check(const struct context *x)
     if (!o->row) return complain("--row", "is required; see bitcut list attentions");
     if (!table_find(TABLE(references), o->reference))
         return fail_unknown("--reference", o->reference, TABLE(references));
+    if (!o->tolerance && (o->other || o->any_tiles || o->runs || o->power || o->alarm))
+        return complain("--other, --any-tiles, --runs, --power, --false-alarm",
+                        "require --tolerance");
+    if (o->tolerance && (o->bound || o->budget || o->at || x->output))
+        return complain("--tolerance",
+                        "cannot be combined with --bound, --budget, --at or -o");
+    if (o->alarm && !(value_of_float(o->alarm) > 0 && value_of_float(o->alarm) < 1))
+        return complain("--false-alarm", "must be between 0 and 1");
+    if ((o->other_vary || o->other_format) && !o->other)
+        return complain("--other-vary, --other-format", "require --other");
+    if (o->other_format && o->path[Q])
+        return complain("--other-format", "requires generated matrices, not files");
     if (o->causal && o->window_right != BITCUT_UNSET)
         return complain("--causal", "cannot be combined with --window-right");
     if (o->path[O] && x->output)
