@@ -212,7 +212,7 @@ def attention_budget(q: Any, k: Any, v: Any, *, row: str, samples: int = 0, thre
 
     >>> x = numpy.float16([[1, 0], [0, 1]])
     >>> round(bitcut.attention_budget(x, x, x, row="pytorch-flash").error["max"], 2)
-    0.33
+    0.52
     """
     p = _Problem(q, k, v, row=row, **_without(given, "lse"))
     names = []
@@ -262,8 +262,10 @@ class AttentionVerdict(Result):
 
 
 class AttentionTolerances(Result):
-    """Limits for the errors of a correct O.  |V| is the mean of the magnitudes of V by the exact weights, u the
-    unit roundoff of the format of O; of two results, the larger u.
+    """Limits for the errors of a correct O.
+
+    |V| is the mean of the magnitudes of V by the exact weights, u the unit roundoff of the format of O; of
+    two results, the larger u.
 
     limit, known
         |O - reference| <= limit u |V| at each output; `known`: with the probability `false_alarm`
@@ -325,17 +327,17 @@ def attention_tolerance(q: Any, k: Any, v: Any, *, row: str, other: Optional[dic
                         **given) -> AttentionTolerances:
     """Compute the limits that a test of an attention should have.
 
-    Runs of the emulator take some queries and the keys in a random order.  A correct O exceeds each known limit
-    with a probability of at most `false_alarm`.
+    Runs of the emulator take some queries and the keys in a random order.  A correct O exceeds each known
+    limit with a probability of at most `false_alarm`.
 
     Args:    q: Q, as for attention()
              k: K
              v: V
              row: a name of attentions(): how the tested kernel computes
-             other: None: O is compared with exact attention; else a dict of arguments of attention(), such as
-                 dict(row="pytorch-flash", vary="splits=8"), with which it is compared; "q", "k" and "v"
-                 in it replace the matrices
-             any_tiles: the tested kernel may have other tiles, another order of them, and 1 to 4 splits
+             other: None: O is compared with exact attention; else a dict of arguments of attention(), such
+                 as dict(row="pytorch-flash", vary="splits=8"), with which it is compared; "q", "k" and
+                 "v" in it replace the matrices
+             any_tiles: the tested kernel may have other tiles, in another order, and 1 to 4 splits
              runs: number of runs; 0: 100
              false_alarm: fraction of correct results that may exceed a limit; 0: 1e-6
              seed: seed of the runs

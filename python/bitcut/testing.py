@@ -270,8 +270,8 @@ def assert_attention_close(o: Any, q: Any, k: Any, v: Any, *, row: str, other: O
                            weak: bool = False, **given):
     """Assert that the errors of O are those of a correct attention kernel.
 
-    There is a limit for each output and one for all together; NaN and infinities exceed both.  Limits come from
-    runs of the emulator on these Q, K and V with the keys in a random order.
+    There is a limit for each output and one for all together; NaN and infinities exceed both.  Limits come
+    from runs of the emulator on these Q, K and V with the keys in a random order.
 
     Args:    o: the result to test, (..., queries, dim of V)
              q: Q, as for attention()
@@ -292,7 +292,9 @@ def assert_attention_close(o: Any, q: Any, k: Any, v: Any, *, row: str, other: O
              TestTooWeak: the test would pass for a wrong kernel
              BadArgument, BadType: as attention()
 
-    >>> bitcut.testing.assert_attention_close(kernel(q, k, v), q, k, v, row="pytorch-flash", causal=True)
+    >>> x = numpy.float16([[1, 0], [0, 1]])
+    >>> o = bitcut.attention(x, x, x, row="pytorch-flash").o
+    >>> bitcut.testing.assert_attention_close(o, x, x, x, row="pytorch-flash", runs=12)
     """
     __tracebackhide__ = True
     how = {"row": row, "other": other, **given}
