@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/accuracy/attention_budget.h"
+#include "analysis/accuracy/attention_budget_sums.h"
 
 #include "analysis/accuracy/attention_oracle.h"
-#include "analysis/accuracy/budget_account.h"
-#include "emu/attention/attention_run.h"
+#include "analysis/accuracy/dyadic.h"
 #include "lib/gemm/view.h"
 #include "lib/number/bits.h"
 #include "lib/number/hostfp.h"
@@ -37,20 +36,6 @@ const struct table_row attention_parts[] = {
 
 /* --- values ----------------------------------------------------------------------- */
 
-/* Sums over keys of a weight times V, and of a weight. */
-enum numerator {
-    OF_EXPS,
-    OF_P,
-    OF_GIVEN,
-    OF_CAST,
-    OF_ALIGNED,
-    OF_UNIT,
-    OF_O,
-    OF_DIVIDED,
-    NUMERATORS
-};
-enum denominator { BY_EXPS, BY_P, BY_SUM, BY_ONE, DENOMINATORS };
-
 /* A value: a numerator by a denominator.  It differs from the value before by a part. */
 struct step {
     enum attention_part part;
@@ -59,249 +44,30 @@ struct step {
 };
 
 /* Values between those of exact exponents and the merge of splits. */
-static const struct step undivided_p[] = { { ATTENTION_RESCALE, OF_EXPS, BY_EXPS },
-                                           { ATTENTION_EXP, OF_P, BY_P },
-                                           { ATTENTION_CAST, OF_CAST, BY_P },
-                                           { ATTENTION_ALIGNMENT, OF_ALIGNED, BY_P },
-                                           { ATTENTION_ACCUMULATION, OF_UNIT, BY_P },
-                                           { ATTENTION_RESCALE, OF_O, BY_P },
-                                           { ATTENTION_SUM, OF_O, BY_SUM },
-                                           { ATTENTION_DIVISION, OF_DIVIDED, BY_SUM },
-                                           { ATTENTION_PARTS, NUMERATORS,
-                                             DENOMINATORS } };
-static const struct step divided_p[] = { { ATTENTION_RESCALE, OF_EXPS, BY_EXPS },
-                                         { ATTENTION_EXP, OF_P, BY_P },
-                                         { ATTENTION_SUM, OF_P, BY_SUM },
-                                         { ATTENTION_DIVISION, OF_GIVEN, BY_ONE },
-                                         { ATTENTION_CAST, OF_CAST, BY_ONE },
-                                         { ATTENTION_ALIGNMENT, OF_ALIGNED, BY_ONE },
-                                         { ATTENTION_ACCUMULATION, OF_UNIT, BY_ONE },
-                                         { ATTENTION_RESCALE, OF_O, BY_ONE },
-                                         { ATTENTION_PARTS, NUMERATORS, DENOMINATORS } };
-
-/* The bits of all values that are not exact. */
-enum { BITS = 192 };
-
-/* The sums of a split, or of all splits. */
-struct sums {
-    mpfr_t *n; /* [column][NUMERATORS] */
-    mpfr_t d[DENOMINATORS];
+/* clang-format off */
+static const struct step undivided_p[] = {
+    { ATTENTION_RESCALE,      OF_EXPS,    BY_EXPS },
+    { ATTENTION_EXP,          OF_P,       BY_P },
+    { ATTENTION_CAST,         OF_CAST,    BY_P },
+    { ATTENTION_ALIGNMENT,    OF_ALIGNED, BY_P },
+    { ATTENTION_ACCUMULATION, OF_UNIT,    BY_P },
+    { ATTENTION_RESCALE,      OF_O,       BY_P },
+    { ATTENTION_SUM,          OF_O,       BY_SUM },
+    { ATTENTION_DIVISION,     OF_DIVIDED, BY_SUM },
+    { ATTENTION_PARTS,        NUMERATORS, DENOMINATORS }
 };
-
-struct query {
-    const struct attention_budget_work *w;
-    size_t head, kv, at, from, to; /* the query, and the keys that it sees */
-    const size_t *column;
-    size_t count;
-    double *s, *x; /* [key - from]: scores times factors of K, and exponents;    */
-    double *shift; /* what was subtracted there.  x and shift lie side by side   */
-    double q_factor;
-    uint32_t *v; /* [padded key]: a column of V as the unit reads it           */
-    struct sums split, all;
-    float shift_all; /* the largest shift of a split so far */
-    bool any;        /* whether there was a split           */
-    mpfr_t exp, term;
-    const char *event;
-    enum bitcut_status status;
-    struct fault *f;
+static const struct step divided_p[] = {
+    { ATTENTION_RESCALE,      OF_EXPS,    BY_EXPS },
+    { ATTENTION_EXP,          OF_P,       BY_P },
+    { ATTENTION_SUM,          OF_P,       BY_SUM },
+    { ATTENTION_DIVISION,     OF_GIVEN,   BY_ONE },
+    { ATTENTION_CAST,         OF_CAST,    BY_ONE },
+    { ATTENTION_ALIGNMENT,    OF_ALIGNED, BY_ONE },
+    { ATTENTION_ACCUMULATION, OF_UNIT,    BY_ONE },
+    { ATTENTION_RESCALE,      OF_O,       BY_ONE },
+    { ATTENTION_PARTS,        NUMERATORS, DENOMINATORS }
 };
-
-static void sums_init(struct sums *x, size_t count)
-{
-    for (size_t i = 0; i < count * NUMERATORS; i++) mpfr_init2(x->n[i], BITS);
-    for (int i = 0; i < DENOMINATORS; i++) mpfr_init2(x->d[i], BITS);
-}
-
-static void sums_clear(struct sums *x, size_t count)
-{
-    for (size_t i = 0; i < count * NUMERATORS; i++) mpfr_clear(x->n[i]);
-    for (int i = 0; i < DENOMINATORS; i++) mpfr_clear(x->d[i]);
-}
-
-static void sums_zero(struct sums *x, size_t count)
-{
-    for (size_t i = 0; i < count * NUMERATORS; i++) mpfr_set_zero(x->n[i], 1);
-    for (int i = 0; i < DENOMINATORS; i++) mpfr_set_zero(x->d[i], 1);
-}
-
-static void sums_multiply(struct sums *x, size_t count, mpfr_srcptr by)
-{
-    for (size_t i = 0; i < count * NUMERATORS; i++)
-        mpfr_mul(x->n[i], x->n[i], by, MPFR_RNDN);
-    for (int i = 0; i < DENOMINATORS; i++) mpfr_mul(x->d[i], x->d[i], by, MPFR_RNDN);
-}
-
-static void end(struct query *q, const char *what)
-{
-    if (!q->event) q->event = what;
-}
-
-/* The value of V in the product. */
-static double v_of(const struct query *q, size_t key, size_t i)
-{
-    const struct attention_plan *const plan = q->w->plan;
-    const uint32_t v =
-        q->w->x->v[(q->kv * q->w->x->padded + key) * plan->a.value_dim + q->column[i]];
-    return value_of_float(f32_through(plan->pv.unit->b, &roundings[ROUND_RN], v));
-}
-
-static float v_factor(const struct query *q, size_t i)
-{
-    const float *const factor = q->w->x->v_factor;
-    return factor ? factor[q->kv * q->w->plan->a.value_dim + q->column[i]] : 1;
-}
-
-/* --- events ----------------------------------------------------------------------- */
-
-/* to = base^x. */
-static void power(mpfr_ptr to, const struct query *q, mpfr_srcptr x)
-{
-    (q->w->plan->row.exp->natural ? mpfr_exp : mpfr_exp2)(to, x, MPFR_RNDN);
-}
-
-static bool tile_is_finite(const struct attention_tile_event *x)
-{
-    bool finite = isfinite(x->rescale) != 0;
-    for (size_t j = x->from; j < x->to; j++)
-        finite &= isfinite(x->s[j]) && isfinite(x->exponent[j]) && isfinite(x->p[j]);
-    return finite;
-}
-
-static void add_key(struct query *q, const struct attention_tile_event *x, size_t j)
-{
-    const size_t key = x->key + j, at = key - q->from;
-    q->s[at] = (double)x->s[j] * (x->k_factor ? (double)x->k_factor[j] : 1);
-    q->x[at] = x->exponent[j];
-    q->shift[at] = x->shift;
-    mpfr_set_d(q->term, x->exponent[j], MPFR_RNDN);
-    power(q->exp, q, q->term);
-    mpfr_add(q->split.d[BY_EXPS], q->split.d[BY_EXPS], q->exp, MPFR_RNDN);
-    mpfr_add_d(q->split.d[BY_P], q->split.d[BY_P], x->p[j], MPFR_RNDN);
-    for (size_t i = 0; i < q->count; i++) {
-        mpfr_t *const n = q->split.n + i * NUMERATORS;
-        const double v = v_of(q, key, i);
-        mpfr_mul_d(q->term, q->exp, v, MPFR_RNDN);
-        mpfr_add(n[OF_EXPS], n[OF_EXPS], q->term, MPFR_RNDN);
-        mpfr_add_d(n[OF_P], n[OF_P], v * x->p[j], MPFR_RNDN);
-    }
-}
-
-static void see_tile(void *context, const struct attention_tile_event *x)
-{
-    struct query *const q = context;
-    if (!tile_is_finite(x))
-        end(q, "a score, an exponential or a rescale is infinite or NaN");
-    if (q->event) return;
-    q->q_factor = x->q_factor;
-    if (x->first) sums_zero(&q->split, q->count);
-    else if (x->rescale != 1) {
-        mpfr_set_flt(q->term, x->rescale, MPFR_RNDN);
-        sums_multiply(&q->split, q->count, q->term);
-    }
-    for (size_t j = x->from; j < x->to; j++) add_key(q, x, j);
-}
-
-/* Add the account of a product that starts from c to the sums of a column, each with the
-   parts up to its own.  a->value is c + P V. */
-static void add_account(mpfr_t *n, struct query *q, struct account *a, float c)
-{
-    static const struct {
-        enum numerator n;
-        enum budget_part part[5]; /* ended by BUDGET_PARTS */
-    } steps[] = {
-        { OF_GIVEN, { BUDGET_PARTS } },
-        { OF_CAST,
-          { BUDGET_REPRESENTATION, BUDGET_UNDERFLOW, BUDGET_SATURATION, BUDGET_DROPPED,
-            BUDGET_PARTS } },
-        { OF_ALIGNED, { BUDGET_ALIGNMENT, BUDGET_PARTS } },
-    };
-    mpz_t sum, start;
-    mpz_inits(sum, start, NULL);
-    dyadic_set_f32(start, bits_of_float(c));
-    dyadic_shift(start, a->extra);
-    mpz_sub(sum, a->value, start);
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        for (const enum budget_part *p = steps[i].part; *p != BUDGET_PARTS; p++)
-            mpz_add(sum, sum, a->part[*p]);
-        mpfr_set_z_2exp(q->term, sum, -(long)DYADIC_UNIT - a->extra, MPFR_RNDN);
-        mpfr_add(n[steps[i].n], n[steps[i].n], q->term, MPFR_RNDN);
-    }
-    mpz_clears(sum, start, NULL);
-}
-
-/* A product with column i of V.  The account and the event must have the same D. */
-static void see_column(struct query *q, const struct attention_product_event *x, size_t i)
-{
-    const struct attention_plan *const plan = q->w->plan;
-    mpfr_t *const n = q->split.n + i * NUMERATORS;
-    const float c = x->c ? x->c[q->column[i]] : 0, d = x->d[q->column[i]];
-    const struct budget_lines lines = { .a = (const uint32_t *)(const void *)x->p,
-                                        .b = q->v,
-                                        .k = x->count,
-                                        .c = bits_of_float(c) };
-    struct budget_output out;
-    struct account account;
-    for (size_t j = 0; j < x->count; j++)
-        q->v[j] = bits_of_float((float)v_of(q, x->key + j, i));
-    account_init(&account);
-    q->status = budget_account(&out, &account, &plan->pv, &plan->pv_plan, &lines, q->f);
-    if (q->status != BITCUT_OK) end(q, "no memory");
-    else if (out.event.what) end(q, out.event.what);
-    else if (out.d != bits_of_float(d)) end(q, "a product differs from its account");
-    else {
-        add_account(n, q, &account, c);
-        mpfr_set_d(q->term, (double)d, MPFR_RNDN);
-        mpfr_sub_d(q->term, q->term, (double)c, MPFR_RNDN);
-        mpfr_add(n[OF_UNIT], n[OF_UNIT], q->term, MPFR_RNDN);
-    }
-    account_clear(&account);
-}
-
-static void see_product(void *context, const struct attention_product_event *x)
-{
-    struct query *const q = context;
-    for (size_t i = 0; i < q->count && !q->event; i++) see_column(q, x, i);
-}
-
-/* Multiply the sums of all splits, or of this one, so that both have the larger shift. */
-static void align_split(struct query *q, float shift)
-{
-    const double to = q->any && q->shift_all > shift ? q->shift_all : shift;
-    if (q->any && to > q->shift_all) {
-        mpfr_set_d(q->term, (double)q->shift_all - to, MPFR_RNDN);
-        power(q->exp, q, q->term);
-        sums_multiply(&q->all, q->count, q->exp);
-    }
-    if (shift < to) {
-        mpfr_set_d(q->term, shift - to, MPFR_RNDN);
-        power(q->exp, q, q->term);
-        sums_multiply(&q->split, q->count, q->exp);
-    }
-    q->shift_all = (float)to;
-    q->any = true;
-}
-
-static void see_split(void *context, const struct attention_split_event *x)
-{
-    struct query *const q = context;
-    if (q->event || !x->any || x->sum == 0) return;
-    if (!isfinite(x->sum)) end(q, "the sum of P is infinite or NaN");
-    mpfr_set_flt(q->split.d[BY_SUM], x->sum, MPFR_RNDN);
-    mpfr_set_ui(q->split.d[BY_ONE], 1, MPFR_RNDN);
-    for (size_t i = 0; i < q->count; i++) {
-        mpfr_t *const n = q->split.n + i * NUMERATORS;
-        const float o = x->o[q->column[i]], before = x->undivided[q->column[i]];
-        if (!isfinite(o) || !isfinite(before)) end(q, "O overflows");
-        mpfr_set_flt(n[OF_O], before, MPFR_RNDN);
-        mpfr_set_flt(n[OF_DIVIDED], o, MPFR_RNDN);
-        mpfr_mul(n[OF_DIVIDED], n[OF_DIVIDED], q->split.d[BY_SUM], MPFR_RNDN);
-    }
-    align_split(q, x->shift);
-    for (size_t i = 0; i < q->count * NUMERATORS; i++)
-        mpfr_add(q->all.n[i], q->all.n[i], q->split.n[i], MPFR_RNDN);
-    for (int i = 0; i < DENOMINATORS; i++)
-        mpfr_add(q->all.d[i], q->all.d[i], q->split.d[i], MPFR_RNDN);
-}
+/* clang-format on */
 
 /* --- values with exact exponentials ------------------------------------------------ */
 
@@ -333,14 +99,14 @@ static void take_mpfr(struct values *to, enum attention_part part, mpfr_ptr x)
 
 /* The mean of V by weights that are the exponentials of q k. */
 static bool take_mean(struct values *to, struct attention_output_budget *out,
-                      const struct query *q, enum attention_part part,
+                      const struct attention_query *q, enum attention_part part,
                       const struct attention_oracle_query *x)
 {
     struct attention_oracle *const o = attention_oracle_open(x);
     double size;
     mpfr_t mean;
     if (!o) return false;
-    mpfr_init2(mean, BITS);
+    mpfr_init2(mean, ATTENTION_QUERY_BITS);
     for (size_t i = 0; i < q->count; i++) {
         attention_oracle_mean(mean, &size, o, i);
         take_mpfr(&to[i], part, mean);
@@ -356,7 +122,7 @@ struct read_lines {
     double *q, *k, *v; /* [dim], [dim][key], [key][column] */
 };
 
-static void read_given(struct read_lines *to, const struct query *q)
+static void read_given(struct read_lines *to, const struct attention_query *q)
 {
     const struct bitcut_attention *const a = &q->w->plan->a;
     const struct view x = view_of(&a->q, q->head, a->queries, a->head_dim, false),
@@ -379,7 +145,7 @@ static double operand(const struct bitcut_format *format, uint32_t x)
         format_is_integer(format) ? x : f32_through(format, &roundings[ROUND_RN], x));
 }
 
-static void read_rounded(struct read_lines *to, const struct query *q)
+static void read_rounded(struct read_lines *to, const struct attention_query *q)
 {
     const struct attention_plan *const plan = q->w->plan;
     const struct attention_operands *const x = q->w->x;
@@ -396,12 +162,13 @@ static void read_rounded(struct read_lines *to, const struct query *q)
     }
     for (size_t j = 0; j < keys; j++)
         for (size_t i = 0; i < q->count; i++)
-            to->v[j * q->count + i] = v_of(q, q->from + j, i) * (double)v_factor(q, i);
+            to->v[j * q->count + i] = attention_query_v(q, q->from + j, i) *
+                                      (double)attention_query_factor(q, i);
 }
 
 /* Values have a grid of 2^-140 of the largest |V| of their column. */
 static void set_grids(struct values *to, const struct read_lines *x,
-                      const struct query *q)
+                      const struct attention_query *q)
 {
     enum { GRID = 140 };
     for (size_t i = 0; i < q->count; i++) {
@@ -426,7 +193,7 @@ static bool lines_are_finite(const struct read_lines *x, size_t dim, size_t keys
 
 /* The first four values.  False: no memory. */
 static bool take_exact(struct values *to, struct attention_output_budget *out,
-                       struct query *q, struct read_lines *r, double *v_max)
+                       struct attention_query *q, struct read_lines *r, double *v_max)
 {
     const struct attention_plan *const plan = q->w->plan;
     const struct bitcut_attention *const a = &plan->a;
@@ -445,7 +212,7 @@ static bool take_exact(struct values *to, struct attention_output_budget *out,
                                         .v_max = v_max };
     read_given(r, q);
     if (!lines_are_finite(r, a->head_dim, keys, q->count)) {
-        end(q, "an input is infinite or NaN");
+        attention_query_end(q, "an input is infinite or NaN");
         return true;
     }
     set_grids(to, r, q);
@@ -460,15 +227,16 @@ static bool take_exact(struct values *to, struct attention_output_budget *out,
 }
 
 /* The values after them. */
-static void take_sums(struct values *to, const struct query *q, size_t i, float merged,
-                      const struct bitcut_format *format, uint64_t o)
+static void take_sums(struct values *to, const struct attention_query *q, size_t i,
+                      float merged, const struct bitcut_format *format, uint64_t o)
 {
-    const uint32_t factor = bits_of_float(v_factor(q, i));
+    const uint32_t factor = bits_of_float(attention_query_factor(q, i));
     const struct step *const steps = q->w->plan->row.p_divided ? divided_p : undivided_p;
     mpfr_t x;
-    mpfr_init2(x, BITS);
+    mpfr_init2(x, ATTENTION_QUERY_BITS);
     for (const struct step *s = steps; s->part != ATTENTION_PARTS; s++) {
-        mpfr_mul_d(x, q->all.n[i * NUMERATORS + s->n], v_factor(q, i), MPFR_RNDN);
+        mpfr_mul_d(x, q->all.n[i * NUMERATORS + s->n], attention_query_factor(q, i),
+                   MPFR_RNDN);
         mpfr_div(x, x, q->all.d[s->d], MPFR_RNDN);
         take_mpfr(to, s->part, x);
     }
@@ -524,7 +292,7 @@ struct memory {
     struct values *values;
 };
 
-static bool allocate(struct memory *m, struct query *q)
+static bool allocate(struct memory *m, struct attention_query *q)
 {
     const struct attention_plan *const plan = q->w->plan;
     const size_t keys = larger(1, q->to - q->from), dim = plan->a.head_dim;
@@ -545,7 +313,7 @@ static bool allocate(struct memory *m, struct query *q)
            m->values && q->s && q->x && q->v && q->split.n && q->all.n;
 }
 
-static void release(struct memory *m, struct query *q)
+static void release(struct memory *m, struct attention_query *q)
 {
     free(m->v_max), free(m->lines.q), free(m->lines.k), free(m->lines.v);
     free(m->merged), free(m->o), free(m->values);
@@ -559,12 +327,13 @@ static enum bitcut_status no_memory(struct fault *f)
 }
 
 /* Run the query and set all budgets. */
-static enum bitcut_status run_query(struct attention_output_budget *to, struct query *q,
-                                    struct memory *m, bool texts, struct fault *f)
+static enum bitcut_status run_query(struct attention_output_budget *to,
+                                    struct attention_query *q, struct memory *m,
+                                    bool texts, struct fault *f)
 {
     const struct bitcut_attention *const a = &q->w->plan->a;
     const struct bitcut_format *const format = matrix_format(&a->o);
-    const struct attention_watch watch = { q, see_tile, see_product, see_split };
+    const struct attention_watch watch = attention_query_watch(q);
     bool enough = true;
     enum bitcut_status status = attention_watch_query(m->merged, m->o, q->w->plan,
                                                       q->w->x, q->head, q->at, &watch, f);
@@ -573,7 +342,7 @@ static enum bitcut_status run_query(struct attention_output_budget *to, struct q
     for (size_t i = 0; i < q->count; i++) {
         const uint64_t o = m->o[q->column[i]];
         to[i].o = format_to_double(format, o);
-        if (!format_is_finite(format, o)) end(q, "O is infinite or NaN");
+        if (!format_is_finite(format, o)) attention_query_end(q, "O is infinite or NaN");
     }
     if (!q->event && q->from < q->to)
         enough = take_exact(m->values, to, q, &m->lines, m->v_max);
@@ -594,13 +363,13 @@ enum bitcut_status attention_budget_query(struct attention_output_budget *to,
                                           size_t count, bool texts, struct fault *f)
 {
     const struct bitcut_attention *const a = &w->plan->a;
-    struct query q = { .w = w,
-                       .head = head,
-                       .kv = head / (a->heads / a->kv_heads),
-                       .at = query,
-                       .column = column,
-                       .count = count,
-                       .f = f };
+    struct attention_query q = { .w = w,
+                                 .head = head,
+                                 .kv = head / (a->heads / a->kv_heads),
+                                 .at = query,
+                                 .column = column,
+                                 .count = count,
+                                 .f = f };
     struct memory m;
     struct hostfp saved;
     attention_keys_seen(&q.from, &q.to, a, query);
@@ -613,14 +382,9 @@ enum bitcut_status attention_budget_query(struct attention_output_budget *to,
         const struct mpfr_state found = mpfr_state_enter();
         hostfp_enter(&saved);
         values_init(m.values, count);
-        sums_init(&q.split, count);
-        sums_init(&q.all, count);
-        sums_zero(&q.all, count);
-        mpfr_inits2(BITS, q.exp, q.term, (mpfr_ptr)0);
+        attention_query_start(&q);
         status = run_query(to, &q, &m, texts, f);
-        mpfr_clears(q.exp, q.term, (mpfr_ptr)0);
-        sums_clear(&q.all, count);
-        sums_clear(&q.split, count);
+        attention_query_clear(&q);
         values_clear(m.values, count);
         hostfp_leave(&saved);
         mpfr_state_leave(found);

@@ -147,9 +147,11 @@ enum bitcut_status attention_budget_at(struct attention_output_budget *to,
     enum bitcut_status status = prepare(&p, attention, 1, f);
     if (status != BITCUT_OK) return status;
     const struct bitcut_attention *const a = &p.plan.a;
+    *to = (struct attention_output_budget){ .event = NULL };
     status = at[0] < a->heads && at[1] < a->queries && at[2] < a->value_dim
                  ? attention_budget_query(to, &p.work, at[0], at[1], &at[2], 1, true, f)
                  : fault_set(f, BITCUT_BAD_ARGUMENT, "there is no such output");
+    if (status != BITCUT_OK) attention_output_clear(to);
     attention_operands_clear(&p.x);
     return status;
 }
