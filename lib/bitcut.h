@@ -1616,10 +1616,10 @@ bool bitcut_fit_value(struct bitcut_field *value, const struct bitcut_fit *found
 
 /* --- where an error comes from, and what it may be -------------------------------- */
 
-/* One part of the error, over all outputs, in u (|alpha| |A||B| + |beta C|), u the unit
-   roundoff of the format of D, 2^-24 for f32.  With a bias, factors, a start or other
-   steps, the sum of the magnitudes of all terms takes the place of |alpha| |A||B| + |beta
-   C|.  The members are NaN if there are no outputs. */
+/* One part of the error, over all outputs, of a GEMM in u (|alpha| |A||B| + |beta C|), u
+   the unit roundoff of the format of D, 2^-24 for f32.  With a bias, factors, a start or
+   other steps, the sum of the magnitudes of all terms takes the place of |alpha| |A||B| +
+   |beta C|.  The members are NaN if there are no outputs. */
 struct bitcut_part {
     double mean; /* signed mean             */
     double rms;  /* root of the mean square */
@@ -1670,6 +1670,55 @@ enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
             it.
    Args:    p: position of the part. */
 const char *bitcut_budget_part(size_t p);
+
+/* Compute the error budget of an attention, as the emulator computes it.
+
+   Returns: BITCUT_OK; a status of bitcut_attention(); BITCUT_UNSUPPORTED also if P V is
+            computed on a unit of integers.
+   Args:    count:     number of parts wanted.
+            samples:   outputs that count, spread over all queries; 0: as many as have
+                       about 2^20 products with V, at least 16.
+            threads:   number of threads.
+   In:      attention: the attention.  O is not written; only its format is read.
+   Out:     parts:     parts[p] is part p, for p < count.  The entry after the last part
+   is the error itself; later entries are NaN. why:       the reason.
+   - Parts are in u times the mean of |V| by the exact weights of the query, u the unit
+     roundoff of the format of O.
+   - For each output the parts add up to its error (the manual, "Error budget of
+     attention").
+   - An output does not count if an input, an intermediate value or O is infinite or NaN.
+ */
+enum bitcut_status bitcut_attention_budget(struct bitcut_part *parts, size_t count,
+                                           const struct bitcut_attention *attention,
+                                           size_t samples, int threads,
+                                           char *why) BITCUT_CHECK_RESULT;
+
+/* Name a part of the error budget of an attention.
+
+   Returns: the name, "operands" for part 0; the last name is "error"; NULL after it.
+   Args:    p: position of the part. */
+const char *bitcut_attention_part(size_t p);
+
+/* Compute an error bound for each output of an attention: where O is finite, its distance
+   from exact attention is at most the bound.
+
+   Returns: BITCUT_OK; a status of bitcut_attention(); BITCUT_BAD_ARGUMENT also if the
+   bound is unknown; BITCUT_UNSUPPORTED: the row quantizes its operands or rounds them to
+            other formats, or P may exceed its format.
+   Args:    threads:   number of threads.
+   In:      attention: the attention.  Of O only the format is read.
+            name:      "apriori", from norms of rows of Q and K and the largest |V|;
+                       "weighted", from scores and weights; or NULL: "weighted".
+   Out:     limit:     heads x queries x value_dim numbers in binary64, rounded upward, in
+                       the units of O, the rounding to its format included.
+            why:       the reason.
+   - NaN: there is no limit, because an input is infinite or NaN, or O may overflow.
+   - A query that sees no key has the limit 0.
+   - Source: the manual, "Bounds of attention". */
+enum bitcut_status bitcut_attention_bound(double *limit,
+                                          const struct bitcut_attention *attention,
+                                          const char *name, int threads,
+                                          char *why) BITCUT_CHECK_RESULT;
 
 /* Compute an error bound for each output of a GEMM.
 
@@ -1882,6 +1931,83 @@ enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
                                           const struct bitcut_gemm *gemm,
                                           const struct bitcut_tolerance_options *options,
                                           int threads, char *why) BITCUT_CHECK_RESULT;
+
+/* Options of bitcut_attention_tolerance().  A member that is 0 has its default. */
+struct bitcut_attention_options {
+    size_t size;        /* sizeof this struct, as the caller was compiled           */
+    size_t runs;        /* runs of the emulator from which limits are computed; 0: 100 */
+    double false_alarm; /* probability that a correct O exceeds a limit; 0: 1e-6    */
+    uint64_t seed;      /* of the runs                                              */
+    bool any_tiles;     /* whether the tested kernel may have other tiles, another order
+                           of them, and 1 to 4 splits                               */
+};
+
+/* Limits for the errors of an attention.  |V| is the mean of the magnitudes of V by the
+   exact weights, u the unit roundoff of the format of O; of two results, the larger u. */
+struct bitcut_attention_tolerances {
+    size_t size;          /* sizeof this struct, as the caller was compiled          */
+    size_t runs, outputs; /* runs of the emulator, and outputs of each               */
+    double false_alarm;   /* probability that a correct O exceeds a known limit      */
+    double max, limit;    /* of |O - reference| / (u |V|): largest of the runs, and
+                             the limit                                               */
+    bool known;           /* whether the limit has this probability; false: it is twice
+                             the largest error of the runs                           */
+    double norm_max, norm_limit; /* the same of ||O - reference|| / ||u |V|||           */
+    bool norm_known;
+    size_t wrong; /* outputs of a run that are finite where the reference is not, or the
+                     reverse, at most                                                  */
+    size_t zeros; /* of the first 8 runs, those in which O = 0 is within both limits   */
+};
+
+/* Compute the limits that a test of an attention should have: of O against exact
+   attention, or against another attention, such as decoding against prefill or fp8
+   against bf16.
+
+   Returns: BITCUT_OK; a status of bitcut_attention(); BITCUT_BAD_ARGUMENT also if both
+            attentions have other sizes or masks, or there are no outputs.
+   Args:    threads:   number of threads.
+   In:      attention: the attention that is tested.
+            other:     the attention with which it is compared, with matrices of its own,
+   or NULL: exact attention of the tested one's Q, K and V. options:   the options, or
+   NULL. Out:     to:        the limits; written only on success. why:       the reason.
+   - Each run has some queries of one head and all keys that they see, with the keys (and
+     their rows of V) in a random order; the first run has the order of the data.
+   - The limits hold for kernels that compute as the rows say, with `any_tiles` also for
+     other tiles.
+   - The result does not depend on the number of threads.
+   - Source: the manual, "Tolerance of attention". */
+enum bitcut_status bitcut_attention_tolerance(
+    struct bitcut_attention_tolerances *to, const struct bitcut_attention *attention,
+    const struct bitcut_attention *other, const struct bitcut_attention_options *options,
+    int threads, char *why) BITCUT_CHECK_RESULT;
+
+/* Verdict of bitcut_attention_tolerance_judge(). */
+struct bitcut_attention_verdict {
+    size_t size;            /* sizeof this struct, as the caller was compiled         */
+    bool accepted;          /* whether O is within both limits                        */
+    bool zeros_accepted;    /* whether O = 0 would be                                 */
+    double component, norm; /* the largest |O - reference| / (u |V|), and the norm    */
+    size_t above;           /* outputs above the limit                                */
+    size_t wrong;           /* outputs that are finite where the reference is not, or the
+                               reverse                                                */
+    size_t numbers;         /* outputs that are numbers in both                       */
+    size_t head, row, column; /* the output with the largest error                    */
+};
+
+/* Judge O of an attention by the limits of bitcut_attention_tolerance().
+
+   Returns: as bitcut_attention_tolerance().
+   Args:    threads:   number of threads.
+   In:      limits:    the limits for this attention.
+            attention: the attention.  O is read.
+            other:     the attention with which it is compared, whose O is read, or NULL:
+                       exact attention.
+   Out:     to:        the verdict; written only on success.
+            why:       the reason. */
+enum bitcut_status bitcut_attention_tolerance_judge(
+    struct bitcut_attention_verdict *to, const struct bitcut_attention_tolerances *limits,
+    const struct bitcut_attention *attention, const struct bitcut_attention *other,
+    int threads, char *why) BITCUT_CHECK_RESULT;
 
 /* --- what a library will compute -------------------------------------------------- */
 

@@ -186,6 +186,9 @@ runs > out 2>&1 || cat out >> run.failed
     prints attention attention --row flash-attention-2 --queries 9 --keys 9 --head-dim 32 \
         --window-left 3 --window-right 3 -o O.npy
     prints attention attention --row plain --queries 9 --keys 9 --head-dim 32 --verify O.npy
+    prints attention attention --row plain --queries 9 --keys 9 --bound --budget --at 0,1,2
+    prints attention_test attention --row plain --queries 9 --keys 9 --verify O.npy --tolerance --head-dim 32 \
+        --runs 4 --power 1
     prints mufu mufu A.npy --function ex2.approx.ftz.f32 -o Y.npy
     prints convert convert "$set/A.npy" --from tf32 --to e4m3 -o A8.npy
     prints probe probe --mutants --unit hopper/mma.m16n8k16.f32.f16
@@ -240,10 +243,12 @@ every_line() {
     unread tolerance --recipe legemm --unit h100 -a A.npy -b B.npy -d D.npy --power 1 --seeds 5
     unread predict --library openblas-0.3.21 --chip haswell -m 20 -n 40 -k 700
     unread advise -a A.npy -b B.npy --unit h100 --unit mi210
+    unread attention --row plain --queries 9 --keys 9 --bound --budget --at 0,1,2
+    unread attention --row plain --queries 9 --keys 9 --tolerance --runs 4 --power 1
     unread advise -a A.npy -b B.npy --unit h100 --quantizers --format-d bf16 --want 0.1
 }
 
-echo 1..33
+echo 1..34
 ok_if_empty "gemm" "$(same gemm gemm gemm_batch 'a GEMM' 'operands of a GEMM' metrics budget \
     'split of a quantizer' 'may emulated')"
 ok_if_empty "verify" "$(same verify verify verify_batch 'a GEMM' 'operands of a GEMM' budget)"
@@ -265,6 +270,7 @@ ok_if_empty "mma" "$(same mma mma)"
 ok_if_empty "convert" "$(same convert convert)"
 ok_if_empty "mufu" "$(same mufu mufu)"
 ok_if_empty "attention" "$(same attention attention)"
+ok_if_empty "attention --tolerance" "$(same attention_test 'attention tolerance')"
 ok_if_empty "replay" "$(same replay replay 'a difference')"
 ok_if_empty "replay of a paste" "$(same pasted 'replay of a paste')"
 ok_if_empty "probe" "$(same probe probe)"

@@ -2,6 +2,7 @@
 #include "analysis/accuracy/attention_answer.h"
 
 #include "analysis/accuracy/attention_judge.h"
+#include "analysis/accuracy/short_result.h"
 #include "emu/attention/attention_plan.h"
 #include "lib/base/text.h"
 #include "lib/number/bits.h"
@@ -50,6 +51,18 @@ static bool is_verified(const void *x)
 {
     return ((const struct attention_answer *)x)->verified;
 }
+static bool is_bounded(const void *x)
+{
+    return ((const struct attention_answer *)x)->bounded;
+}
+static bool is_budgeted(const void *x)
+{
+    return ((const struct attention_answer *)x)->budgeted;
+}
+static bool is_budgeted_one(const void *x)
+{
+    return ((const struct attention_answer *)x)->budgeted_one;
+}
 static bool differs(const void *x)
 {
     return ((const struct attention_answer *)x)->found.differ;
@@ -61,6 +74,12 @@ static bool has_left(const void *x)
 static bool has_right(const void *x)
 {
     return ((const struct attention_answer *)x)->window_right >= 0;
+}
+
+static const void *bound_at(const void *x, size_t i, void *room)
+{
+    (void)room;
+    return i < ATTENTION_BOUNDS ? &((const struct attention_answer *)x)->bound[i] : NULL;
 }
 
 #define OF(member, key, unit, what)                                                      \
@@ -87,6 +106,21 @@ static const struct record_field judge_fields[] = {
     { 0 }
 };
 
+static const struct record_field bounds_fields[] = {
+    RECORD_ITEMS(bound_at, attention_bound_fields, "bounds", "bounds, compared with the errors of O"),
+    { 0 }
+};
+
+static const struct record_field budget_fields[] = {
+    RECORD_STRUCT(struct attention_answer, budget, attention_budget_fields, "budget", "the error budget of many outputs"),
+    { 0 }
+};
+
+static const struct record_field one_fields[] = {
+    RECORD_STRUCT(struct attention_answer, one, attention_output_fields, "output", "the error budget of one output"),
+    { 0 }
+};
+
 const struct record_field attention_fields[] = {
     OF(row, "row", "", "algorithm"),
     OF(evidence, "evidence", "", "evidence for the row, unless it was changed"),
@@ -108,6 +142,9 @@ const struct record_field attention_fields[] = {
     RECORD_MAYBE(struct attention_answer, seconds, "seconds", "s", "time of the emulator; null: O is from a file"),
     RECORD_TOGETHER(is_judged, judge_fields, "", "errors of O"),
     RECORD_TOGETHER(is_verified, verify_fields, "", "comparison of O with the row"),
+    RECORD_TOGETHER(is_bounded, bounds_fields, "", "error bounds"),
+    RECORD_TOGETHER(is_budgeted, budget_fields, "", "error budget"),
+    RECORD_TOGETHER(is_budgeted_one, one_fields, "", "error budget of one output"),
     { 0 }
 };
 /* clang-format on */
@@ -158,6 +195,26 @@ static void describe_largest(char *text, size_t size, const void *x)
              e->head, e->row, e->column, e->max_u);
 }
 
+static void describe_bounds(char *text, size_t size, const void *x)
+{
+    const struct attention_answer *const a = x;
+    for (int i = 0; i < ATTENTION_BOUNDS && a->bounded; i++)
+        attention_bound_describe(text, size, &a->bound[i]);
+}
+
+static void describe_budget(char *text, size_t size, const void *x)
+{
+    const struct attention_answer *const a = x;
+    if (a->budgeted) attention_budget_describe(text, size, &a->budget);
+}
+
+static void describe_one(char *text, size_t size, const void *x)
+{
+    const struct attention_answer *const a = x;
+    if (a->budgeted_one)
+        attention_output_describe(text, size, &a->one, result_unit(a->format_o));
+}
+
 static void describe_verdict(char *text, size_t size, const void *x)
 {
     const struct attention_answer *const a = x;
@@ -182,5 +239,8 @@ const struct record_line attention_lines[] = {
     { "evidence", describe_evidence, RECORD_ALWAYS, NULL },
     { "error", describe_error, RECORD_ALWAYS, NULL },
     { "largest", describe_largest, RECORD_ALWAYS, NULL },
+    { "bounds", describe_bounds, RECORD_ALWAYS, NULL },
+    { "error budget", describe_budget, RECORD_ALWAYS, NULL },
+    { "one output", describe_one, RECORD_ALWAYS, NULL },
     { 0 }
 };

@@ -3,8 +3,8 @@
 #ifndef BITCUT_ANALYSIS_ACCURACY_ATTENTION_ANSWER_H
 #define BITCUT_ANALYSIS_ACCURACY_ATTENTION_ANSWER_H
 
-#include "lib/base/record.h"
-#include "lib/base/status.h"
+#include "analysis/accuracy/attention_bound.h"
+#include "analysis/accuracy/attention_budget.h"
 
 enum { ATTENTION_SEED_TEXT = 24 };
 
@@ -19,7 +19,11 @@ struct attention_answer {
     const char *input;     /* the family of Q, K and V; NULL: files                     */
     double seconds;        /* of the emulator; NaN: O is from a file                    */
     bool judged, verified; /* what follows is set                                       */
+    bool bounded, budgeted, budgeted_one;
+    struct attention_bound_result bound[ATTENTION_BOUNDS];
     struct bitcut_attention_errors errors;
+    struct attention_budget budget;
+    struct attention_output_budget one; /* attention_output_clear() releases it */
     struct bitcut_difference found;
     double given, expected; /* the first outputs that differ */
 };

@@ -5,6 +5,7 @@
 #include "lib/number/mpfr_value.h"
 #include "lib/number/round.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Bits that hold any score: a sum of up to 2^30 products of FP32 values, and its
@@ -45,8 +46,8 @@ static void make_scores(struct attention_oracle *o)
     mpfr_clears(a, b, (mpfr_ptr)0);
 }
 
-/* Weights exp(scale (score - most)) with `precision` bits, and their sum.  Exponents are
-   exact before they are rounded. */
+/* Weights exp(scale (score - most)), or powers of 2, with `precision` bits, and their
+   sum.  Exponents are exact before they are rounded. */
 static void make_weights(struct attention_oracle *o, mpfr_prec_t precision)
 {
     mpfr_t t;
@@ -58,7 +59,7 @@ static void make_weights(struct attention_oracle *o, mpfr_prec_t precision)
         mpfr_set_prec(o->weight[j], precision);
         mpfr_sub(t, o->score[j], o->most, MPFR_RNDN);
         mpfr_mul_d(t, t, o->x.scale, MPFR_RNDN);
-        mpfr_exp(o->weight[j], t, MPFR_RNDN);
+        (o->x.base2 ? mpfr_exp2 : mpfr_exp)(o->weight[j], t, MPFR_RNDN);
         mpfr_add(o->total, o->total, o->weight[j], MPFR_RNDN);
     }
     mpfr_clear(t);
@@ -121,6 +122,19 @@ static uint64_t encode(mpfr_srcptr x, const struct bitcut_format *format)
     return round_pack(format, &roundings[ROUND_RN], value);
 }
 
+/* The mean of V by the weights. */
+static void set_mean(struct attention_oracle *o, size_t column)
+{
+    mpfr_set_prec(o->sum, o->precision);
+    mpfr_set_zero(o->sum, 1);
+    mpfr_set_prec(o->term, o->precision);
+    for (size_t j = 0; j < o->x.keys; j++) {
+        mpfr_mul_d(o->term, o->weight[j], o->x.v[j * o->x.value_dim + column], MPFR_RNDN);
+        mpfr_add(o->sum, o->sum, o->term, MPFR_RNDN);
+    }
+    mpfr_div(o->sum, o->sum, o->total, MPFR_RNDN);
+}
+
 /* Compute the output and a bound on its error, and round both ends.
 
    The relative error of a weight is at most (|t| + 2) 2^-p, where |t| is the exponent;
@@ -132,14 +146,7 @@ static bool round_both(uint64_t *encoding, struct attention_oracle *o, size_t co
                        const struct bitcut_format *format)
 {
     mpfr_t low, high, error;
-    mpfr_set_prec(o->sum, o->precision);
-    mpfr_set_zero(o->sum, 1);
-    mpfr_set_prec(o->term, o->precision);
-    for (size_t j = 0; j < o->x.keys; j++) {
-        mpfr_mul_d(o->term, o->weight[j], o->x.v[j * o->x.value_dim + column], MPFR_RNDN);
-        mpfr_add(o->sum, o->sum, o->term, MPFR_RNDN);
-    }
-    mpfr_div(o->sum, o->sum, o->total, MPFR_RNDN);
+    set_mean(o, column);
     mpfr_inits2(o->precision, low, high, error, (mpfr_ptr)0);
     mpfr_set_d(error, o->x.v_max[column], MPFR_RNDU);
     mpfr_mul_2si(error, error, 36 - (long)o->precision, MPFR_RNDU);
@@ -215,4 +222,19 @@ uint64_t attention_oracle_output(bool *exact, double *value, struct attention_or
         if (round_both(&encoding, o, column, format)) return encoding;
     }
     return encoding;
+}
+
+void attention_oracle_mean(mpfr_ptr to, double *size, struct attention_oracle *o,
+                           size_t column)
+{
+    const double total = mpfr_get_d(o->total, MPFR_RNDN);
+    double sum = 0;
+    if (o->precision != FIRST_BITS) make_weights(o, FIRST_BITS);
+    set_mean(o, column);
+    mpfr_set_prec(to, o->precision);
+    mpfr_set(to, o->sum, MPFR_RNDN);
+    for (size_t j = 0; j < o->x.keys; j++)
+        sum += mpfr_get_d(o->weight[j], MPFR_RNDN) *
+               fabs(o->x.v[j * o->x.value_dim + column]);
+    *size = sum / total;
 }

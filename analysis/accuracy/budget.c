@@ -152,16 +152,20 @@ static struct bitcut_gemm gemm_of_output(const struct bitcut_gemm *g, uint32_t *
     return one;
 }
 
-/* The numbers and texts of an account.  False: no memory. */
-static bool take_account(struct budget_output *to, const struct account *all, bool texts)
+static void take_account(struct budget_output *to, const struct account *all)
 {
-    bool enough = true;
-    for (int i = 0; i < BUDGET_PARTS; i++) {
+    for (int i = 0; i < BUDGET_PARTS; i++)
         to->part[i] = account_number(all, all->part[i]);
-        if (texts) enough &= (to->exact[i] = account_text(all, all->part[i])) != NULL;
-    }
     to->error = account_number(all, all->error);
     to->value = account_number(all, all->value);
+}
+
+/* False: no memory. */
+static bool take_texts(struct budget_output *to, const struct account *all)
+{
+    bool enough = true;
+    for (int i = 0; i < BUDGET_PARTS; i++)
+        enough &= (to->exact[i] = account_text(all, all->part[i])) != NULL;
     return enough;
 }
 
@@ -170,35 +174,27 @@ static enum bitcut_status no_memory(struct fault *f)
     return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a budget");
 }
 
-static enum bitcut_status settle(struct budget_output *to, struct watcher *w,
-                                 const struct bitcut_gemm *g,
-                                 const struct epilogue_values *steps,
-                                 const struct budget_stages *stages, bool texts,
-                                 struct fault *f)
+static void settle(struct budget_output *to, struct account *all, struct watcher *w,
+                   const struct bitcut_gemm *g, const struct epilogue_values *steps,
+                   const struct budget_stages *stages)
 {
-    struct account all;
-    bool enough = true;
-    account_init(&all);
     for (int i = 0; i < STAGES; i++)
-        dyadic_sum_get(all.stage[i], &stages->sum[i], stages->unit);
+        dyadic_sum_get(all->stage[i], &stages->sum[i], stages->unit);
     const char *const what =
-        account_fill(&all, w, steps, gemm_is_extended(g), stages->exponents, to->d);
+        account_fill(all, w, steps, gemm_is_extended(g), stages->exponents, to->d);
     if (what) watcher_end(w, what, -1);
     else if (gemm_is_extended(g))
         to->drift = to->drift_mean = to->drift_spread = (double)NAN;
     else settle_drift(to, w, g, stages->exponents);
-    if (!what) enough = take_account(to, &all, texts);
+    if (!what) take_account(to, all);
     to->event = w->event;
-    account_clear(&all);
-    return enough ? BITCUT_OK : no_memory(f);
 }
 
 /* Run the GEMM of one output with a watcher, and settle what it saw. */
-static enum bitcut_status watch_output(struct budget_output *to, struct watcher *w,
-                                       const struct bitcut_gemm *one,
+static enum bitcut_status watch_output(struct budget_output *to, struct account *all,
+                                       struct watcher *w, const struct bitcut_gemm *one,
                                        const struct epilogue_values *steps,
-                                       const struct budget_lines *x, bool texts,
-                                       struct fault *f)
+                                       const struct budget_lines *x, struct fault *f)
 {
     const struct gemm_watch watch = { watcher_see, w, &w->trace };
     const struct gemm_options options = { .threads = 1,
@@ -213,7 +209,8 @@ static enum bitcut_status watch_output(struct budget_output *to, struct watcher 
     if (!w->event.what && !format_is_finite(&formats[FORMAT_F32], to->d))
         watcher_end(w, "the result overflows", -1);
     to->event = w->event;
-    return w->event.what ? BITCUT_OK : settle(to, w, one, steps, x->stages, texts, f);
+    if (!w->event.what) settle(to, all, w, one, steps, x->stages);
+    return BITCUT_OK;
 }
 
 /* The s32 sum of the one output, before all steps. */
@@ -232,15 +229,14 @@ static enum bitcut_status sum_integers(uint32_t *v, const struct bitcut_gemm *on
 
 /* The budget of an output of a unit of integers: there are no roundings to watch before
    the sum becomes FP32. */
-static enum bitcut_status
-integer_budget(struct budget_output *to, const struct bitcut_gemm *one,
-               const struct gemm_plan *plan, const struct epilogue_values *steps,
-               const struct budget_lines *x, bool texts, struct fault *f)
+static enum bitcut_status integer_budget(struct budget_output *to, struct account *all,
+                                         const struct bitcut_gemm *one,
+                                         const struct gemm_plan *plan,
+                                         const struct epilogue_values *steps,
+                                         const struct budget_lines *x, struct fault *f)
 {
     const struct gemm_options options = { .threads = 1, .unrounded = true };
-    struct account all;
     uint32_t sum;
-    bool enough = true;
     to->size = size_of(one, steps, x);
     to->drift = to->drift_mean = to->drift_spread = (double)NAN;
     enum bitcut_status status = gemm_run_plan(one, plan, &options, f);
@@ -251,24 +247,21 @@ integer_budget(struct budget_output *to, const struct bitcut_gemm *one,
                        : !format_is_finite(&formats[FORMAT_F32], to->d)
                            ? "the result overflows"
                            : NULL;
-    account_init(&all);
     if (!what) {
-        budget_integer_sums(all.stage, plan, one, x);
-        what = account_fill_integers(&all, sum, steps, gemm_is_extended(one), to->d);
+        budget_integer_sums(all->stage, plan, one, x);
+        what = account_fill_integers(all, sum, steps, gemm_is_extended(one), to->d);
     }
     to->event = (struct budget_event){ what, -1, 0 };
-    if (!what) enough = take_account(to, &all, texts);
-    account_clear(&all);
-    return enough ? BITCUT_OK : no_memory(f);
+    if (!what) take_account(to, all);
+    return BITCUT_OK;
 }
 
 /* The budget of an output whose sums of stages are known, except of a unit of integers.
  */
-static enum bitcut_status one_budget(struct budget_output *to,
+static enum bitcut_status one_budget(struct budget_output *to, struct account *all,
                                      const struct bitcut_gemm *g,
                                      const struct gemm_plan *plan,
-                                     const struct budget_lines *x, bool texts,
-                                     struct fault *f)
+                                     const struct budget_lines *x, struct fault *f)
 {
     const struct bitcut_gemm one = gemm_of_output(g, &to->d, x);
     struct epilogue_values steps = { .c = NULL };
@@ -280,8 +273,8 @@ static enum bitcut_status one_budget(struct budget_output *to,
                                           &plan->split_b.part[0], 1);
     const enum bitcut_status status =
         !made           ? no_memory(f)
-        : plan->integer ? integer_budget(to, &one, plan, &steps, x, texts, f)
-                        : watch_output(to, w, &one, &steps, x, texts, f);
+        : plan->integer ? integer_budget(to, all, &one, plan, &steps, x, f)
+                        : watch_output(to, all, w, &one, &steps, x, f);
     epilogue_clear(&steps);
     watcher_free(w);
     return status;
@@ -301,9 +294,10 @@ static struct budget_stages *find_stages(const struct gemm_plan *plan,
     return NULL;
 }
 
-enum bitcut_status budget_one(struct budget_output *to, const struct bitcut_gemm *g,
-                              const struct gemm_plan *plan, const struct budget_lines *x,
-                              bool texts, struct fault *f)
+enum bitcut_status budget_account(struct budget_output *to, struct account *all,
+                                  const struct bitcut_gemm *g,
+                                  const struct gemm_plan *plan,
+                                  const struct budget_lines *x, struct fault *f)
 {
     struct hostfp saved;
     struct budget_lines lines = *x;
@@ -311,9 +305,22 @@ enum bitcut_status budget_one(struct budget_output *to, const struct bitcut_gemm
     if (!x->stages && !plan->integer) lines.stages = own = find_stages(plan, x);
     if (!lines.stages && !plan->integer) return no_memory(f);
     hostfp_enter(&saved);
-    const enum bitcut_status status = one_budget(to, g, plan, &lines, texts, f);
+    const enum bitcut_status status = one_budget(to, all, g, plan, &lines, f);
     hostfp_leave(&saved);
     free(own);
+    return status;
+}
+
+enum bitcut_status budget_one(struct budget_output *to, const struct bitcut_gemm *g,
+                              const struct gemm_plan *plan, const struct budget_lines *x,
+                              bool texts, struct fault *f)
+{
+    struct account all;
+    account_init(&all);
+    enum bitcut_status status = budget_account(to, &all, g, plan, x, f);
+    if (status == BITCUT_OK && texts && !to->event.what && !take_texts(to, &all))
+        status = no_memory(f);
+    account_clear(&all);
     return status;
 }
 

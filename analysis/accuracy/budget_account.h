@@ -41,6 +41,13 @@ const char *account_fill_integers(struct account *x, uint32_t v,
                                   const struct epilogue_values *steps, bool extended,
                                   uint32_t d);
 
+/* budget_one() without texts, which leaves the exact parts in an account that
+   account_init() made.  With an event, *all has no meaning. */
+enum bitcut_status budget_account(struct budget_output *to, struct account *all,
+                                  const struct bitcut_gemm *g,
+                                  const struct gemm_plan *plan,
+                                  const struct budget_lines *x, struct fault *f);
+
 /* A value of the account in binary64, rounded toward zero, and as dyadic_text() has it. */
 double account_number(const struct account *x, const mpz_t value);
 char *account_text(const struct account *x, const mpz_t value);

@@ -11,6 +11,7 @@
 #include "analysis/identify/result_pair.h"
 #include "analysis/identify/statistic_search.h"
 #include "analysis/predict/row_sweep.h"
+#include "analysis/sampling/attention_tolerance.h"
 #include "analysis/sampling/advise.h"
 #include "analysis/sampling/checked_result.h"
 #include "analysis/sampling/judged.h"
@@ -39,6 +40,9 @@ const struct record answers[] = {
     INNER(bound_result, "bound", "result of one bound", bound_fields),
     ANSWER(bitcut_difference, "verify", "part of D with differences", difference_fields),
     INNER(attention_answer, "attention", "an attention, its errors and its comparison", attention_fields),
+    INNER(attention_bound_result, "attention.bounds", "a bound of attention, compared with the errors of O", attention_bound_fields),
+    INNER(attention_part_line, "attention.budget.parts", "a part of the error budget of attention", attention_part_fields),
+    INNER(attention_output_part, "attention.output.parts", "a part of the error of one output", attention_output_part_fields),
     ANSWER(bitcut_attention_errors, "attention.errors", "errors of O", attention_error_fields),
     ANSWER(bitcut_explanation, "explain", "result of the search for what computed D", explain_fields),
     INNER(explanation, "explain", "the hypothesis that gives most of D", explain_best_fields),
@@ -92,6 +96,10 @@ const struct record answers[] = {
     INNER(split_retention, "split", "what a split retains", split_fields),
     INNER(split_retention, "split", "what a split retains, measured", split_measures),
     INNER(split_retention, "split", "elements without an exponent", split_specials),
+    ANSWER(bitcut_attention_tolerances, "attention tolerance.limits", "limits of a test of attention", attention_tolerance_fields),
+    ANSWER(bitcut_attention_verdict, "attention tolerance.given", "verdict on an O by such limits", attention_verdict_fields),
+    INNER(attention_power, "attention tolerance.power", "how often a test of attention rejects a fault", attention_power_fields),
+    INNER(attention_tolerance_answer, "attention tolerance", "limits of a test of attention", attention_test_fields),
     INNER(power_row, "tolerance.power", "how often tests with these limits reject faults", power_fields),
     ANSWER(bitcut_prediction, "predict", "what a library will compute", predict_fields),
     ANSWER(bitcut_predicted, "predict.computations", "one computation of a prediction", predicted_fields),

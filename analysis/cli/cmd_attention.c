@@ -4,6 +4,7 @@
 #include "analysis/accuracy/attention_answer.h"
 #include "analysis/accuracy/attention_judge.h"
 #include "analysis/cli/command.h"
+#include "analysis/sampling/attention_tolerance.h"
 #include "emu/attention/attention_run.h"
 #include "lib/base/clock.h"
 #include "lib/input/matrix_file.h"
@@ -11,6 +12,7 @@
 #include "lib/io/json_record.h"
 #include "lib/number/bits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The matrices. */
@@ -20,7 +22,13 @@ struct attention_command_options {
     const char *row, *vary, *path[FILES], *format, *format_o, *input, *reference;
     size_t heads, kv_heads, queries, keys, head_dim, value_dim;
     int window_left, window_right;
-    bool causal;
+    bool causal, bound, budget;
+    const char *at;
+    size_t samples;
+    bool tolerance, any_tiles;
+    const char *other, *other_vary, *other_format;
+    size_t runs, power;
+    uint32_t alarm;
     uint32_t scale;
 };
 
@@ -78,19 +86,46 @@ static const struct option_row options[] = {
       OPTION(attention_command, scale, F32, "X") },
     { "reference", "reference result: exact or none (default exact)",
       OPTION(attention_command, reference, TEXT, "R") },
+    { "bound", "compare O with its error bounds; exit status 1 if one is exceeded",
+      OPTION(attention_command, bound, FLAG, NULL) },
+    { "budget", "print the error budget: contributions that add up exactly to the error",
+      OPTION(attention_command, budget, FLAG, NULL) },
+    { "at", "print the error budget of column C of query I of head H",
+      OPTION(attention_command, at, TEXT, "H,I,C") },
+    { "samples",
+      "outputs of the budget, spread over all queries (default: about 2^20 / keys)",
+      OPTION(attention_command, samples, COUNT, "N") },
+    { "tolerance", "print limits for a test of O, and judge that of --verify by them",
+      OPTION(attention_command, tolerance, FLAG, NULL) },
+    { "other", "--tolerance: compare with O of this algorithm (default: exact attention)",
+      OPTION(attention_command, other, TEXT, "R") },
+    { "other-vary", "fields of --other",
+      OPTION(attention_command, other_vary, TEXT, "ITEMS") },
+    { "other-format", "round the generated Q, K and V of --other to this format",
+      OPTION(attention_command, other_format, TEXT, "F") },
+    { "any-tiles", "--tolerance: the kernel may have other tiles and splits",
+      OPTION(attention_command, any_tiles, FLAG, NULL) },
+    { "runs", "--tolerance: runs of the emulator (default 100)",
+      OPTION(attention_command, runs, COUNT, "N") },
+    { "false-alarm",
+      "--tolerance: fraction of correct results that may be rejected (default 1e-6)",
+      OPTION(attention_command, alarm, F32, "P") },
+    { "power", "--tolerance: try each fault in N runs (default 0)",
+      OPTION(attention_command, power, COUNT, "N") },
     { 0 }
 };
 
 /* The matrices of a command, and the attention that reads and writes them. */
 struct attention_setup {
     const struct attention_command_options *o;
-    struct encoded_matrix of[FILES];
+    struct encoded_matrix of[FILES], other[V + 1]; /* other: generated in its format */
     struct bitcut_attention a;
 };
 
 static void setup_free(struct attention_setup *s)
 {
     for (int i = 0; i < FILES; i++) encoded_clear(&s->of[i]);
+    for (int i = Q; i <= V; i++) encoded_clear(&s->other[i]);
 }
 
 /* --- matrices --------------------------------------------------------------------- */
@@ -136,8 +171,8 @@ static int generate(struct encoded_matrix *to, const struct input *in,
     return status == BITCUT_OK ? EXIT_GOOD : fail("--input", &f);
 }
 
-static int generate_all(struct attention_setup *s, const struct bitcut_format *format,
-                        const struct context *x)
+static int generate_all(struct encoded_matrix *to, const struct attention_setup *s,
+                        const struct bitcut_format *format, const struct context *x)
 {
     const struct attention_command_options *const o = s->o;
     const size_t kv = o->kv_heads ? o->kv_heads : o->heads,
@@ -152,7 +187,7 @@ static int generate_all(struct attention_setup *s, const struct bitcut_format *f
                      : fail_input("--input", "inputs", &f);
     if (!format) format = &formats[FORMAT_F16];
     for (int i = Q; i <= V && status == EXIT_GOOD; i++)
-        status = generate(&s->of[i], &in, i == K ? INPUT_B : INPUT_A, x->seed + (i == V),
+        status = generate(&to[i], &in, i == K ? INPUT_B : INPUT_A, x->seed + (i == V),
                           size[i], format, x);
     return status;
 }
@@ -183,7 +218,7 @@ static int take_matrices(struct attention_setup *s, const struct context *x)
     int given = 0, status = find_format(&format, "--format", o->format);
     for (int i = Q; i <= V; i++) given += o->path[i] != NULL;
     if (status != EXIT_GOOD) return status;
-    if (!given) return generate_all(s, format, x);
+    if (!given) return generate_all(s->of, s, format, x);
     for (int i = Q; i <= V && status == EXIT_GOOD; i++)
         status = o->path[i]
                      ? read_file(&s->of[i], o->path[i], format, "--format")
@@ -292,6 +327,56 @@ static int judge(struct attention_answer *to, const struct attention_setup *s,
                : fail("reference", &f);
 }
 
+static int find_bounds(struct attention_answer *to, const struct attention_setup *s,
+                       const struct context *x)
+{
+    struct fault f;
+    if (!s->o->bound) return EXIT_GOOD;
+    if (attention_bound_run(to->bound, &s->a, x->threads, &x->progress, &f) != BITCUT_OK)
+        return fail("--bound", &f);
+    to->bounded = true;
+    return EXIT_GOOD;
+}
+
+/* Read "H,I,C".  False: it has another form, or there is no such output. */
+static bool parse_at(size_t at[3], const char *text, const struct bitcut_attention *a)
+{
+    const size_t size[] = { a->heads, a->queries, a->value_dim };
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        if (!*text || !strchr("0123456789", *text)) return false;
+        at[i] = (size_t)strtoull(text, &end, 10);
+        if (*end != (i < 2 ? ',' : 0) || at[i] >= size[i]) return false;
+        text = end + 1;
+    }
+    return true;
+}
+
+/* The budgets that are asked for. */
+static int find_budget(struct attention_answer *to, const struct attention_setup *s,
+                       const struct context *x)
+{
+    const struct attention_command_options *const o = s->o;
+    struct fault f;
+    size_t at[3];
+    if (o->budget && attention_budget_find(&to->budget, &s->a, o->samples, x->threads,
+                                           &x->progress, &f) != BITCUT_OK)
+        return fail("--budget", &f);
+    to->budgeted = o->budget;
+    if (!o->at) return EXIT_GOOD;
+    if (!parse_at(at, o->at, &s->a)) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "expected H,I,C with a head below %zu, a query below %zu and a column "
+                  "below %zu, found \"%.40s\"",
+                  s->a.heads, s->a.queries, s->a.value_dim, o->at);
+        return fail("--at", &f);
+    }
+    if (attention_budget_at(&to->one, &s->a, at, &f) != BITCUT_OK)
+        return fail("--at", &f);
+    to->budgeted_one = true;
+    return EXIT_GOOD;
+}
+
 static int write_output(const struct attention_setup *s, const struct context *x)
 {
     struct fault f;
@@ -300,23 +385,117 @@ static int write_output(const struct attention_setup *s, const struct context *x
     return fail(x->output, &f);
 }
 
+/* --- a test ----------------------------------------------------------------------- */
+
+/* The attention of --other. */
+static int set_other(struct bitcut_attention *to, struct attention_setup *s,
+                     const struct context *x)
+{
+    const struct attention_command_options *const o = s->o;
+    const struct bitcut_format *format = NULL;
+    *to = s->a;
+    to->row = bitcut_attention_find(o->other);
+    to->vary = o->other_vary;
+    if (!to->row) return fail_unknown("--other", o->other, TABLE(attention_rows));
+    int status = find_format(&format, "--other-format", o->other_format);
+    if (status != EXIT_GOOD || !format) return status;
+    status = generate_all(s->other, s, format, x);
+    to->q = heads_of(&s->other[Q]);
+    to->k = heads_of(&s->other[K]);
+    to->v = heads_of(&s->other[V]);
+    return status;
+}
+
+/* The O of --verify, by the limits.  Another attention's O is computed. */
+static int judge_given(struct attention_tolerance_answer *to,
+                       const struct attention_setup *s, struct bitcut_attention *other,
+                       const struct context *x)
+{
+    struct encoded_matrix o;
+    struct fault f;
+    char why[BITCUT_TEXT_MAX];
+    to->verdict.size = sizeof to->verdict;
+    enum bitcut_status status =
+        other ? encoded_init_batch(&o, s->a.heads, s->a.queries, s->a.value_dim,
+                                   s->a.o.format, &f)
+              : BITCUT_OK;
+    if (status != BITCUT_OK) return fail("--verify", &f);
+    if (other) {
+        other->o = heads_of(&o);
+        status = bitcut_attention(other, x->threads, why);
+    }
+    if (status != BITCUT_OK) fault_set(&f, status, "%s", why);
+    else
+        status = attention_tolerance_judge(&to->verdict, &to->limits, &s->a, other,
+                                           x->threads, &x->progress, &f);
+    if (other) encoded_clear(&o);
+    to->judged = status == BITCUT_OK;
+    return to->judged ? EXIT_GOOD : fail("--verify", &f);
+}
+
+static int run_test(struct context *x, struct attention_setup *s)
+{
+    const struct attention_command_options *const o = s->o;
+    const struct bitcut_attention_options how = { .size = sizeof how,
+                                                  .runs = o->runs,
+                                                  .false_alarm = value_of_float(o->alarm),
+                                                  .seed = x->seed,
+                                                  .any_tiles = o->any_tiles };
+    struct bitcut_attention other;
+    struct bitcut_attention *const b = o->other ? &other : NULL;
+    struct attention_tolerance_answer to = { .row = s->a.row->name,
+                                             .format_o = s->of[O].format,
+                                             .limits = { .size = sizeof to.limits } };
+    struct fault f;
+    int result = b ? set_other(b, s, x) : EXIT_GOOD;
+    if (result != EXIT_GOOD) return result;
+    to.other = b ? b->row->name : NULL;
+    enum bitcut_status status =
+        attention_tolerance(&to.limits, &s->a, b, &how, x->threads, &x->progress, &f);
+    if (status == BITCUT_OK && o->power)
+        status = attention_power(to.power, &to.powers, &to.limits, &s->a, b, &how,
+                                 o->power, x->threads, &x->progress, &f);
+    if (status != BITCUT_OK) return fail_about("--tolerance", &f);
+    if (o->path[O]) result = judge_given(&to, s, b, x);
+    if (result != EXIT_GOOD) return result;
+    json_t *const row = json_object();
+    record_json(row, attention_test_fields, &to);
+    x->emitter.failed = to.judged && !to.verdict.accepted;
+    emit_answer(&x->emitter, row, attention_test_lines, &to);
+    return x->emitter.failed ? EXIT_FOUND : EXIT_GOOD;
+}
+
+/* --- the command ------------------------------------------------------------------ */
+
+static int emit(struct attention_answer *answer, const struct attention_setup *s,
+                struct context *x)
+{
+    if (!s->o->path[Q]) answer->input = s->o->input;
+    json_t *const row = json_object();
+    record_json(row, attention_fields, answer);
+    x->emitter.failed = answer->verified && answer->found.differ;
+    for (int i = 0; i < ATTENTION_BOUNDS && answer->bounded; i++)
+        x->emitter.failed |= answer->bound[i].violations > 0;
+    emit_answer(&x->emitter, row, attention_lines, answer);
+    return x->emitter.failed ? EXIT_FOUND : EXIT_GOOD;
+}
+
 static int run_setup(struct context *x, struct attention_setup *s)
 {
-    struct attention_answer answer;
+    struct attention_answer answer = { .row = NULL };
     int status = take_matrices(s, x);
     if (status == EXIT_GOOD) status = take_output(s);
     if (status != EXIT_GOOD) return status;
     set_attention(s);
+    if (s->o->tolerance) return run_test(x, s);
     status = compute(&answer, s, x);
     if (status == EXIT_GOOD) status = judge(&answer, s, x);
+    if (status == EXIT_GOOD) status = find_bounds(&answer, s, x);
+    if (status == EXIT_GOOD) status = find_budget(&answer, s, x);
     if (status == EXIT_GOOD) status = write_output(s, x);
-    if (status != EXIT_GOOD) return status;
-    if (!s->o->path[Q]) answer.input = s->o->input;
-    json_t *const row = json_object();
-    record_json(row, attention_fields, &answer);
-    x->emitter.failed = answer.verified && answer.found.differ;
-    emit_answer(&x->emitter, row, attention_lines, &answer);
-    return x->emitter.failed ? EXIT_FOUND : EXIT_GOOD;
+    if (status == EXIT_GOOD) status = emit(&answer, s, x);
+    if (answer.budgeted_one) attention_output_clear(&answer.one);
+    return status;
 }
 
 static int check(const struct context *x)
@@ -334,6 +513,18 @@ static int check(const struct context *x)
     if (!o->row) return complain("--row", "is required; see bitcut list attentions");
     if (!table_find(TABLE(references), o->reference))
         return fail_unknown("--reference", o->reference, TABLE(references));
+    if (!o->tolerance && (o->other || o->any_tiles || o->runs || o->power || o->alarm))
+        return complain("--other, --any-tiles, --runs, --power, --false-alarm",
+                        "require --tolerance");
+    if (o->tolerance && (o->bound || o->budget || o->at || x->output))
+        return complain("--tolerance",
+                        "cannot be combined with --bound, --budget, --at or -o");
+    if (o->alarm && !(value_of_float(o->alarm) > 0 && value_of_float(o->alarm) < 1))
+        return complain("--false-alarm", "must be between 0 and 1");
+    if ((o->other_vary || o->other_format) && !o->other)
+        return complain("--other-vary, --other-format", "require --other");
+    if (o->other_format && o->path[Q])
+        return complain("--other-format", "requires generated matrices, not files");
     if (o->causal && o->window_right != BITCUT_UNSET)
         return complain("--causal", "cannot be combined with --window-right");
     if (o->path[O] && x->output)

@@ -71,16 +71,17 @@ static float fast_exp(float x) { return ex2_ftz(x * constant(0x3fb8aa3b)); }
 
 const struct attention_exp attention_exps[] = {
     [EXP2_MUFU_FTZ] = { "ex2.approx.ftz", "2^x by MUFU.EX2 (exp2f with -use_fast_math)",
-                        false, ex2_ftz },
+                        false, ex2_ftz, 0x1p-22 },
     [EXP2_MUFU] = { "ex2.approx", "2^x by MUFU.EX2, with subnormal results (exp2f)",
-                    false, ex2 },
+                    false, ex2, 0x1p-22 },
     [EXP2_POLYNOMIAL] = { "polynomial",
                           "2^x by a polynomial of degree 3 "
                           "(FlashAttention 4)",
-                          false, ex2_polynomial },
-    [EXP2_EXACT] = { "exp2", "2^x, correctly rounded", false, elementary32_exp2 },
-    [EXP_CUDA] = { "expf", "e^x as CUDA's expf computes it", true, cuda_exp },
-    [EXP_EXACT] = { "exp", "e^x, correctly rounded", true, elementary32_exp },
+                          false, ex2_polynomial, 0x1p-13 },
+    [EXP2_EXACT] = { "exp2", "2^x, correctly rounded", false, elementary32_exp2,
+                     0x1p-24 },
+    [EXP_CUDA] = { "expf", "e^x as CUDA's expf computes it", true, cuda_exp, 0x1p-22 },
+    [EXP_EXACT] = { "exp", "e^x, correctly rounded", true, elementary32_exp, 0x1p-24 },
     { 0 }
 };
 
@@ -91,10 +92,11 @@ static float rcp_ftz(float x) { return apply(RCP_FTZ, x); }
 static float reciprocal(float x) { return 1 / x; }
 
 const struct attention_reciprocal attention_reciprocals[] = {
-    [RECIPROCAL_MUFU] = { "rcp.approx.ftz", "O times MUFU.RCP of the sum", rcp_ftz },
+    [RECIPROCAL_MUFU] = { "rcp.approx.ftz", "O times MUFU.RCP of the sum", rcp_ftz,
+                          0x1p-23 },
     [RECIPROCAL_ROUNDED] = { "reciprocal", "O times 1 / sum, which is rounded",
-                             reciprocal },
-    [RECIPROCAL_DIVIDE] = { "division", "O divided by the sum", NULL },
+                             reciprocal, 0x1p-24 },
+    [RECIPROCAL_DIVIDE] = { "division", "O divided by the sum", NULL, 0 },
     { 0 }
 };
 
@@ -123,9 +125,9 @@ static float lg2_ftz(float x) { return apply(LG2_FTZ, x); }
 static float fast_log(float x) { return lg2_ftz(x) * constant(0x3f317218); }
 
 const struct attention_merge attention_merges[] = {
-    [MERGE_CUDA] = { "cuda", "weights by expf and logf of CUDA", cuda_exp, cuda_log,
-                     lg2 },
+    [MERGE_CUDA] = { "cuda", "weights by expf and logf of CUDA", cuda_exp, cuda_log, lg2,
+                     0x1p-21 },
     [MERGE_FAST] = { "cuda-fast", "the same with -use_fast_math", fast_exp, fast_log,
-                     lg2_ftz },
+                     lg2_ftz, 0x1p-21 },
     { 0 }
 };

@@ -14,12 +14,15 @@ struct attention_exp {
     const char *name, *what;
     bool natural; /* base e, else base 2 */
     attention_function *of;
+    double error; /* bound on the relative error of results from 2^-126 to 2^30; below
+                     them, the absolute error is at most 2^-126 */
 };
 
 /* A row: how O is divided by the sum of P. */
 struct attention_reciprocal {
     const char *name, *what;
     attention_function *of; /* O times this function of the sum; NULL: O / sum */
+    double error; /* bound on the relative error of the function where it is normal */
 };
 
 /* A row: how the results of splits are merged. */
@@ -28,6 +31,9 @@ struct attention_merge {
     attention_function *exp, *log; /* base e; log of the merged sum                   */
     attention_function *split_log; /* of the sum of a split, times `ln2` and plus the
                                       scaled maximum in one fused multiply-add         */
+    double error; /* bound on the relative error of exp(x) divided by 1 + |x|, and on the
+                     error of log(x) and split_log(x) divided by the larger of 1 and the
+                     magnitude of the logarithm */
 };
 
 /* The tables, ended by a row whose name is NULL, and their rows by position. */

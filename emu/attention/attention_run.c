@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/attention/attention_run.h"
 
-#include "emu/attention/attention_operands.h"
 #include "emu/attention/softmax.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
@@ -22,6 +21,7 @@ struct attention_job {
     const struct attention_plan *plan;
     const struct attention_operands *x;
     const struct attention_options *options;
+    const struct attention_watch *watch; /* or NULL; blocks have one query then */
     size_t block;  /* queries of a block */
     size_t blocks; /* of a head          */
     size_t ahead;  /* tiles whose scores are computed at a time */
@@ -36,6 +36,7 @@ struct worker {
     size_t block_m_last;      /* which masks of tiles refer                             */
     float *s;                 /* [row][ahead block_n]: scores                           */
     float *p;                 /* [row][block_n]                                         */
+    float *exponent;          /* [block_n], for an observer; else NULL                  */
     float *o;                 /* [row][value_dim]                                       */
     float *product;           /* the same: a product of P and V                         */
     struct softmax_row *row;  /* [row]                                                  */
@@ -99,6 +100,39 @@ static enum bitcut_status values(struct worker *w, float *to, size_t tile, size_
 /* --- tiles ----------------------------------------------------------------------------
  */
 
+static void report_tile(const struct worker *w, const struct softmax_scores *s,
+                        size_t base, size_t step)
+{
+    const struct attention_watch *const watch = w->job->watch;
+    watch->tile(watch->context,
+                &(struct attention_tile_event){ .key = base,
+                                                .count = s->count,
+                                                .from = s->from,
+                                                .to = s->to,
+                                                .first = !step,
+                                                .s = s->s,
+                                                .q_factor = s->q_factor,
+                                                .k_factor = s->k_factor,
+                                                .exponent = s->exponent,
+                                                .shift = w->row->shift,
+                                                .p = w->p,
+                                                .rescale = w->row->rescale });
+}
+
+/* The product of `keys` keys from key `at` on, whose P is w->p + from. */
+static void report_product(const struct worker *w, size_t at, size_t from, size_t keys,
+                           const float *c, const float *d)
+{
+    const struct attention_watch *const watch = w->job->watch;
+    watch->product(watch->context, &(struct attention_product_event){
+                                       .key = at,
+                                       .count = keys,
+                                       .p = w->p + from,
+                                       .c = c,
+                                       .d = d,
+                                       .sum = softmax_sum(w->row, w->job->plan) });
+}
+
 /* P of all queries of the block for a tile; its scores begin at column `at`. */
 static void softmax(struct worker *w, size_t tile, size_t at, size_t step)
 {
@@ -120,8 +154,10 @@ static void softmax(struct worker *w, size_t tile, size_t at, size_t step)
             .k_factor = x->k_factor
                             ? x->k_factor + kv_head(plan, w->head) * x->padded + base
                             : NULL,
+            .exponent = w->exponent,
         };
         softmax_tile(w->p + i * n, &w->row[i], plan, &s, step);
+        if (w->job->watch) report_tile(w, &s, base, step);
     }
 }
 
@@ -133,7 +169,11 @@ static enum bitcut_status accumulate(struct worker *w, size_t tile, bool first,
     const size_t dim = plan->a.value_dim;
     for (size_t i = 0; i < w->rows && !first; i++)
         softmax_rescale(w->o + i * dim, dim, &w->row[i], plan);
-    return values(w, w->o, tile, 0, plan->block_n, f);
+    if (w->job->watch) memcpy(w->product, w->o, dim * sizeof *w->o);
+    const enum bitcut_status status = values(w, w->o, tile, 0, plan->block_n, f);
+    if (w->job->watch && status == BITCUT_OK)
+        report_product(w, tile * plan->block_n, 0, plan->block_n, w->product, w->o);
+    return status;
 }
 
 /* O of a tile whose products with V begin from zero. */
@@ -146,6 +186,8 @@ static enum bitcut_status add_products(struct worker *w, size_t tile, bool first
     enum bitcut_status status = BITCUT_OK;
     for (size_t from = 0; from < n && status == BITCUT_OK; from += keys) {
         status = values(w, w->product, tile, from, keys, f);
+        if (w->job->watch && status == BITCUT_OK)
+            report_product(w, tile * n + from, from, keys, NULL, w->product);
         for (size_t i = 0; i < w->rows && status == BITCUT_OK; i++)
             softmax_add(w->o + i * dim, w->product + i * dim, dim, &w->row[i], plan,
                         !first && !from);
@@ -195,13 +237,15 @@ static void tiles_seen(size_t *from, size_t *to, const struct worker *w, size_t 
 }
 
 /* The tiles of a split in their order, with scores of several tiles at a time. */
-static enum bitcut_status run_split(struct worker *w, size_t split, struct fault *f)
+static enum bitcut_status run_split(struct worker *w, size_t split, bool *any,
+                                    struct fault *f)
 {
     const struct attention_plan *const plan = w->job->plan;
     const size_t n = plan->block_n, ahead = w->job->ahead;
     size_t from, to;
     enum bitcut_status status = BITCUT_OK;
     tiles_seen(&from, &to, w, split);
+    *any = from < to;
     memset(w->o, 0, w->rows * plan->a.value_dim * sizeof *w->o);
     for (size_t i = 0; i < w->rows; i++) softmax_start(&w->row[i]);
     for (size_t done = 0; from + done < to && status == BITCUT_OK;) {
@@ -218,16 +262,29 @@ static enum bitcut_status run_split(struct worker *w, size_t split, struct fault
     return status;
 }
 
-/* Divide O by the sums, and set the logarithm of each. */
-static void finish_split(struct worker *w, float *lse)
+static void report_split(const struct worker *w, bool any, float sum, float lse)
+{
+    const struct attention_watch *const watch = w->job->watch;
+    watch->split(watch->context, &(struct attention_split_event){ .any = any,
+                                                                  .sum = sum,
+                                                                  .shift = w->row->shift,
+                                                                  .lse = lse,
+                                                                  .undivided = w->product,
+                                                                  .o = w->o });
+}
+
+/* Divide O by the sums, and set the logarithm of each.  `any`: the split has tiles. */
+static void finish_split(struct worker *w, float *lse, bool any)
 {
     const struct attention_plan *const plan = w->job->plan;
     const size_t dim = plan->a.value_dim;
     const float none = plan->row.splits > 1 ? -(float)INFINITY : (float)INFINITY;
     for (size_t i = 0; i < w->rows; i++) {
         const float sum = softmax_sum(&w->row[i], plan);
+        if (w->job->watch) memcpy(w->product, w->o, dim * sizeof *w->o);
         if (!plan->row.p_divided) softmax_divide(w->o + i * dim, dim, sum, plan);
         lse[i] = softmax_lse(&w->row[i], sum, none, plan);
+        if (w->job->watch) report_split(w, any, sum, lse[i]);
     }
 }
 
@@ -298,22 +355,30 @@ static float merge_row(float *o, const struct worker *w, size_t i)
 /* --- outputs --------------------------------------------------------------------------
  */
 
-/* Write O of the block, with the factors of the columns of V. */
-static void store(const struct worker *w, const float *lse)
+/* Write O of a query, with the factors of the columns of V, to row `at` of o. */
+static void store_row(const struct view *o, size_t at, const struct worker *w, size_t i)
 {
     const struct attention_plan *const plan = w->job->plan;
-    const struct bitcut_attention *const a = &plan->a;
-    const struct view o = view_of(&a->o, w->head, a->queries, a->value_dim, false);
+    const size_t dim = plan->a.value_dim;
     const float *const factor = w->job->x->v_factor;
+    for (size_t p = 0; p < dim; p++) {
+        float x = w->o[i * dim + p];
+        if (factor) x *= factor[kv_head(plan, w->head) * dim + p];
+        view_set(o, at, p, x != x ? F32_NAN : bits_of_float(x));
+    }
+}
+
+/* Write O and the log-sum-exps of the block. */
+static void store(const struct worker *w)
+{
+    const struct bitcut_attention *const a = &w->job->plan->a;
+    const struct view o = view_of(&a->o, w->head, a->queries, a->value_dim, false);
     for (size_t i = 0; i < w->rows; i++) {
-        for (size_t p = 0; p < a->value_dim; p++) {
-            float x = w->o[i * a->value_dim + p];
-            if (factor) x *= factor[kv_head(plan, w->head) * a->value_dim + p];
-            view_set(&o, w->first + i, p, x != x ? F32_NAN : bits_of_float(x));
-        }
+        const float lse = w->lse[i];
+        store_row(&o, w->first + i, w, i);
         if (a->lse)
             a->lse[w->head * a->queries + w->first + i] =
-                lse[i] != lse[i] ? F32_NAN : bits_of_float(lse[i]);
+                lse != lse ? F32_NAN : bits_of_float(lse);
     }
 }
 
@@ -323,14 +388,14 @@ static enum bitcut_status run_block(struct worker *w, struct fault *f)
     const size_t split_count = (size_t)plan->row.splits,
                  size = w->rows * plan->a.value_dim;
     for (size_t s = 0; s < split_count; s++) {
-        const enum bitcut_status status = run_split(w, s, f);
+        bool any;
+        const enum bitcut_status status = run_split(w, s, &any, f);
         if (status != BITCUT_OK) return status;
-        finish_split(w, w->lse + s * w->rows);
+        finish_split(w, w->lse + s * w->rows, any);
         if (split_count > 1) memcpy(w->split_o + s * size, w->o, size * sizeof *w->o);
     }
     for (size_t i = 0; i < w->rows && split_count > 1; i++)
         w->lse[i] = merge_row(w->o + i * plan->a.value_dim, w, i);
-    store(w, w->lse);
     return BITCUT_OK;
 }
 
@@ -342,11 +407,18 @@ static void worker_clear(struct worker *w)
     free(w->scratch.at);
     free(w->s);
     free(w->p);
+    free(w->exponent);
     free(w->o);
     free(w->product);
     free(w->row);
     free(w->split_o);
     free(w->lse);
+}
+
+/* Tiles whose scores are computed at a time. */
+static size_t tiles_ahead(const struct attention_plan *plan)
+{
+    return larger(1, KEYS_AT_A_TIME / plan->block_n);
 }
 
 static bool worker_make(struct worker *w, const struct attention_job *job)
@@ -359,6 +431,10 @@ static bool worker_make(struct worker *w, const struct attention_job *job)
     if (!size_multiply(&all, rows * split_count, dim)) return false;
     w->s = memory_allocate(rows * job->ahead, n * sizeof *w->s);
     w->p = memory_allocate(rows * n, sizeof *w->p);
+    if (job->watch) {
+        w->exponent = memory_allocate(n, sizeof *w->exponent);
+        if (!w->exponent) return false;
+    }
     w->o = memory_allocate(rows * dim, sizeof *w->o);
     w->product = memory_allocate(rows * dim, sizeof *w->product);
     w->row = memory_allocate(rows, sizeof *w->row);
@@ -367,19 +443,28 @@ static bool worker_make(struct worker *w, const struct attention_job *job)
     return w->s && w->p && w->o && w->product && w->row && w->split_o && w->lse;
 }
 
+/* The queries [first, first + rows) of a head are the block. */
+static void set_block(struct worker *w, size_t head, size_t first, size_t rows)
+{
+    const struct attention_plan *const plan = w->job->plan;
+    w->head = head;
+    w->first = first;
+    w->rows = rows;
+    w->block_m_first = first / plan->block_m * plan->block_m;
+    w->block_m_last = w->block_m_first + plan->block_m - 1;
+}
+
 /* Run block `at` of all. */
 static enum bitcut_status run_nth(struct worker *w, size_t at, struct fault *f)
 {
     const struct attention_job *const job = w->job;
-    const struct attention_plan *const plan = job->plan;
+    const size_t first = at % job->blocks * job->block;
     struct hostfp saved;
-    w->head = at / job->blocks;
-    w->first = at % job->blocks * job->block;
-    w->rows = smaller(job->block, plan->a.queries - w->first);
-    w->block_m_first = w->first / plan->block_m * plan->block_m;
-    w->block_m_last = w->block_m_first + plan->block_m - 1;
+    set_block(w, at / job->blocks, first,
+              smaller(job->block, job->plan->a.queries - first));
     hostfp_enter(&saved);
     const enum bitcut_status status = run_block(w, f);
+    if (status == BITCUT_OK) store(w);
     hostfp_leave(&saved);
     return status;
 }
@@ -442,8 +527,52 @@ enum bitcut_status attention_run(const struct attention_plan *plan,
     job.block = plan->masked ? plan->block_m : larger(plan->block_m, QUERIES_AT_A_TIME);
     job.block = smaller(job.block, a->queries);
     job.blocks = divide_up(a->queries, job.block);
-    job.ahead = larger(1, KEYS_AT_A_TIME / plan->block_n);
+    job.ahead = tiles_ahead(plan);
     status = run_blocks(&job, f);
     attention_operands_clear(&x);
+    return status;
+}
+
+/* --- one query ------------------------------------------------------------------------
+ */
+
+static enum bitcut_status watch_block(float *merged, uint64_t *o, struct worker *w,
+                                      struct fault *f)
+{
+    const struct bitcut_attention *const a = &w->job->plan->a;
+    const struct bitcut_format *const format = matrix_format(&a->o);
+    const struct bitcut_matrix row = { .to = w->product, .format = format };
+    const struct view to = view_of(&row, 0, 1, a->value_dim, false);
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    const enum bitcut_status status = run_block(w, f);
+    if (status == BITCUT_OK) {
+        memcpy(merged, w->o, a->value_dim * sizeof *merged);
+        store_row(&to, 0, w, 0);
+        for (size_t p = 0; p < a->value_dim; p++) o[p] = view_encoding(&to, 0, p);
+    }
+    hostfp_leave(&saved);
+    return status;
+}
+
+enum bitcut_status
+attention_watch_query(float *merged, uint64_t *o, const struct attention_plan *plan,
+                      const struct attention_operands *x, size_t head, size_t query,
+                      const struct attention_watch *watch, struct fault *f)
+{
+    const struct attention_options options = { .threads = 1 };
+    const struct attention_job job = { .plan = plan,
+                                       .x = x,
+                                       .options = &options,
+                                       .watch = watch,
+                                       .block = 1,
+                                       .blocks = plan->a.queries,
+                                       .ahead = tiles_ahead(plan) };
+    struct worker w;
+    enum bitcut_status status = worker_make(&w, &job) ? BITCUT_OK : BITCUT_NO_MEMORY;
+    set_block(&w, head, query, 1);
+    if (status == BITCUT_OK) status = watch_block(merged, o, &w, f);
+    else fault_set(f, status, "not enough memory for the attention");
+    worker_clear(&w);
     return status;
 }

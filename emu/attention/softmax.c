@@ -199,10 +199,13 @@ void softmax_tile(float *p, struct softmax_row *row, const struct attention_plan
     float max = larger_of(before, maximum(plan, x));
     row->rescale = step ? rescale(&max, before, plan, step) : 1;
     row->max = max;
-    const float shift = shift_of(plan, max);
+    row->shift = shift_of(plan, max);
     memset(p, 0, x->count * sizeof *p);
-    for (size_t j = x->from; j < x->to; j++)
-        p[j] = r->exp->of(exponent(plan, x, j, shift));
+    for (size_t j = x->from; j < x->to; j++) {
+        const float y = exponent(plan, x, j, row->shift);
+        if (x->exponent) x->exponent[j] = y;
+        p[j] = r->exp->of(y);
+    }
     add_tile(row, p, x->count, !step, r);
 }
 

@@ -12,6 +12,7 @@ enum { SOFTMAX_LANES_MAX = 32 };
 struct softmax_row {
     float max;     /* of the scores, as the scaling of the row defines it */
     float rescale; /* by which O is multiplied before this tile           */
+    float shift;   /* what is subtracted from the scaled scores of this tile */
     float sum[SOFTMAX_LANES_MAX]; /* of P, by each thread */
 };
 
@@ -23,6 +24,8 @@ struct softmax_scores {
     size_t count, from, to;
     float q_factor;
     const float *k_factor; /* [count]; NULL: not quantized */
+    float *exponent; /* [count]: where the exponents of keys that the query sees go; NULL:
+                        nowhere */
 };
 
 void softmax_start(struct softmax_row *row);

@@ -9,9 +9,12 @@ from typing import Any, Optional
 
 from . import _arrays
 from ._arrays import View, contiguous, look
-from ._gemm import _f32, integer
-from ._library import (ATTENTION_MAX, Attention as Struct, AttentionErrors, BadArgument, BadType, Difference,
-                       byref, compute, format_row, fresh, lib, read, text, values)
+from ._calls import SEED_MAX, Budget
+from ._figures import bars, points
+from ._gemm import DIMENSION_MAX, _f32, integer, real
+from ._library import (ATTENTION_MAX, Attention as Struct, AttentionErrors, AttentionOptions,
+                       AttentionTolerances as _Tolerances, AttentionVerdict as _Verdict, BadArgument, BadType, Difference,
+                       Part, byref, compute, format_row, fresh, lib, read, text, values)
 from ._results import Result
 
 WINDOW_MAX = 2**30
@@ -180,6 +183,182 @@ def _without(given: dict, *names: str) -> dict:
         if name in given:
             raise BadArgument(f"{name}: this call does not take it")
     return given
+
+
+class AttentionBudget(Budget):
+    """The parts of the error of an attention, a dict for each, with ``mean``, ``rms`` and ``max``."""
+
+    def _figure(self):
+        return bars("Where the error of attention comes from", [
+            (name, part["rms"]) for name, part in self.to_dict().items()],
+                    "root of the mean square, in u of the format of O times the mean of |V|")
+
+
+def attention_budget(q: Any, k: Any, v: Any, *, row: str, samples: int = 0, threads: int = 0,
+                     **given) -> AttentionBudget:
+    """Divide the error of attention() into parts that add up to it exactly.
+
+    Args:    q: Q, as for attention()
+             k: K
+             v: V
+             row: a name of attentions()
+             samples: outputs that count, spread over all queries; 0: as many as have about 2^20
+                 products with V, at least 16
+             threads: number of threads; 0: one for each processor
+             given: all other arguments of attention() except lse
+    Returns: AttentionBudget, a dict for each part, in u of the format of O times the mean of |V| by the
+             exact weights; ``error`` is the sum of all parts
+    Raises:  BadArgument, BadType: as attention()
+
+    >>> x = numpy.float16([[1, 0], [0, 1]])
+    >>> round(bitcut.attention_budget(x, x, x, row="pytorch-flash").error["max"], 2)
+    0.52
+    """
+    p = _Problem(q, k, v, row=row, **_without(given, "lse"))
+    names = []
+    while (name := lib.bitcut_attention_part(len(names))):
+        names.append(name.decode())
+    parts = (Part * len(names))()
+    compute(lib.bitcut_attention_budget, parts, len(names), byref(p.struct),
+            integer(samples, "samples", DIMENSION_MAX), _threads(threads), keep=(p, parts))
+    return AttentionBudget(**{name: {"mean": x.mean, "rms": x.rms, "max": x.max}
+                              for name, x in zip(names, parts)})
+
+
+def attention_bound(q: Any, k: Any, v: Any, *, row: str, name: Optional[str] = None, threads: int = 0,
+                    **given) -> Any:
+    """Compute an error bound for each output of attention(): no finite O is further from exact attention.
+
+    Args:    q: Q, as for attention()
+             k: K
+             v: V
+             row: a name of attentions()
+             name: "apriori" or "weighted"; None: "weighted"
+             threads: number of threads; 0: one for each processor
+             given: all other arguments of attention() except lse
+    Returns: an array of FP64 with the shape of O; NaN where there is no limit
+    Raises:  BadArgument, BadType: as attention()
+             Unsupported: the row has no bound
+
+    >>> x = numpy.float16([[1, 0], [0, 1]])
+    >>> bitcut.attention_bound(x, x, x, row="pytorch-flash").max() < 2e-3
+    True
+    """
+    p = _Problem(q, k, v, row=row, **_without(given, "lse"))
+    limits = _arrays.empty(p.shape, "f64")
+    compute(lib.bitcut_attention_bound, look(limits, "limits").address or None, byref(p.struct),
+            None if name is None else text(name, "name"), _threads(threads), keep=(p, limits))
+    return limits
+
+
+class AttentionVerdict(Result):
+    """Whether an O is within limits, with its errors: true if it is accepted.
+
+    The attributes are the members of struct bitcut_attention_verdict.
+    """
+
+    def __bool__(self):
+        return self.accepted
+
+
+class AttentionTolerances(Result):
+    """Limits for the errors of a correct O.
+
+    |V| is the mean of the magnitudes of V by the exact weights, u the unit roundoff of the format of O; of
+    two results, the larger u.
+
+    limit, known
+        |O - reference| <= limit u |V| at each output; `known`: with the probability `false_alarm`
+    norm_limit, norm_known
+        ||O - reference|| <= norm_limit ||u |V||| over all outputs
+    max, norm_max, runs, outputs
+        the largest errors of the runs, their number, and the outputs of each
+    zeros
+        of the first 8 runs, those in which O = 0 is within both limits
+    """
+
+    def judge(self, o: Any, q: Any, k: Any, v: Any, *, row: str, other: Optional[dict] = None, threads: int = 0,
+              **given) -> AttentionVerdict:
+        """Compare O with these limits, which attention_tolerance() computed for the other arguments.
+
+        Args:    o: O, (..., queries, dim of V)
+                 q: Q, as for attention()
+                 k: K
+                 v: V
+                 row: a name of attentions()
+                 other: the arguments of the attention with which O is compared, and "o", its O; without
+                     "o" it is computed; None: exact attention
+                 threads: number of threads; 0: one for each processor
+                 given: all other arguments of attention() except lse
+        Returns: AttentionVerdict, true if O is accepted
+        Raises:  BadArgument, BadType: as attention()
+        """
+        p = _Problem(q, k, v, o, row=row, **_without(given, "lse"))
+        b = _other(other, q, k, v, given)
+        if b and "o" not in other:
+            b.run(lib.bitcut_attention, threads=threads)
+        found, limits = fresh(_Verdict), fresh(_Tolerances)
+        for name in values(limits):
+            setattr(limits, name, getattr(self, name))
+        compute(lib.bitcut_attention_tolerance_judge, byref(found), byref(limits), byref(p.struct),
+                byref(b.struct) if b else None, _threads(threads), keep=(p, b, found, limits))
+        return AttentionVerdict(**values(found))
+
+    def _figure(self):
+        return points("Largest error of a correct output", [
+            (f"largest of {self.runs} runs", self.max), ("limit for a test", self.limit)], "u |V|")
+
+
+def _other(other: Optional[dict], q, k, v, given: dict) -> Optional[_Problem]:
+    """The attention that `other` describes; it has the matrices and the mask of the tested one unless it
+    names its own."""
+    if other is None:
+        return None
+    if not isinstance(other, dict) or "row" not in other:
+        raise BadArgument('other: a dict with "row", and other arguments of attention()')
+    same = {name: given[name] for name in ("causal", "window_left", "window_right", "scale", "format_o", "copy")
+            if name in given}
+    own = {"q": q, "k": k, "v": v, **same, **other}
+    return _Problem(own.pop("q"), own.pop("k"), own.pop("v"), own.pop("o", None), **_without(own, "lse"))
+
+
+def attention_tolerance(q: Any, k: Any, v: Any, *, row: str, other: Optional[dict] = None, any_tiles: bool = False,
+                        runs: int = 0, false_alarm: float = 0.0, seed: int = 1, threads: int = 0,
+                        **given) -> AttentionTolerances:
+    """Compute the limits that a test of an attention should have.
+
+    Runs of the emulator take some queries and the keys in a random order.  A correct O exceeds each known
+    limit with a probability of at most `false_alarm`.
+
+    Args:    q: Q, as for attention()
+             k: K
+             v: V
+             row: a name of attentions(): how the tested kernel computes
+             other: None: O is compared with exact attention; else a dict of arguments of attention(), such
+                 as dict(row="pytorch-flash", vary="splits=8"), with which it is compared; "q", "k" and
+                 "v" in it replace the matrices
+             any_tiles: the tested kernel may have other tiles, in another order, and 1 to 4 splits
+             runs: number of runs; 0: 100
+             false_alarm: fraction of correct results that may exceed a limit; 0: 1e-6
+             seed: seed of the runs
+             threads: number of threads; 0: one for each processor
+             given: all other arguments of attention() except lse
+    Returns: AttentionTolerances
+    Raises:  BadArgument, BadType: as attention(); the sizes or masks of both differ
+
+    >>> x = numpy.float16([[1, 0], [0, 1]])
+    >>> t = bitcut.attention_tolerance(x, x, x, row="pytorch-flash", runs=12)
+    >>> t.max < t.limit
+    True
+    """
+    p = _Problem(q, k, v, row=row, **_without(given, "lse"))
+    b = _other(other, q, k, v, given)
+    options, found = fresh(AttentionOptions), fresh(_Tolerances)
+    options.runs, options.false_alarm = integer(runs, "runs", DIMENSION_MAX), real(false_alarm, "false_alarm")
+    options.seed, options.any_tiles = integer(seed, "seed", SEED_MAX), bool(any_tiles)
+    compute(lib.bitcut_attention_tolerance, byref(found), byref(p.struct), byref(b.struct) if b else None,
+            byref(options), _threads(threads), keep=(p, b, found, options))
+    return AttentionTolerances(**values(found))
 
 
 class AttentionVerification(Result):

@@ -167,6 +167,19 @@ class ToleranceVerdict(Structure):
     """The library reports its members (below)."""
 
 
+class AttentionOptions(Structure):
+    _fields_ = [("size", c_size_t), ("runs", c_size_t), ("false_alarm", c_double), ("seed", c_uint64),
+                ("any_tiles", c_bool)]
+
+
+class AttentionTolerances(Structure):
+    """The library reports its members (below)."""
+
+
+class AttentionVerdict(Structure):
+    """The library reports its members (below)."""
+
+
 class AdviceOptions(Structure):
     _fields_ = [("size", c_size_t), ("metric", c_char_p), ("want", c_double), ("seed", c_uint64),
                 ("quantize_a", c_void_p), ("quantize_b", c_void_p), ("quantizers", c_bool),
@@ -193,7 +206,8 @@ class Prediction(Structure):
 # What bitcut.h calls them: tests compare sizes and offsets.
 STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_scales": Scales,
            "bitcut_gemm": Gemm, "bitcut_attention": Attention,
-           "bitcut_attention_errors": AttentionErrors,
+           "bitcut_attention_errors": AttentionErrors, "bitcut_attention_options": AttentionOptions,
+           "bitcut_attention_tolerances": AttentionTolerances, "bitcut_attention_verdict": AttentionVerdict,
            "bitcut_field": Field, "bitcut_difference": Difference,
            "bitcut_explain_options": ExplainOptions, "bitcut_finding": Finding,
            "bitcut_explanation": Explanation, "bitcut_result_pair": ResultPair,
@@ -232,7 +246,10 @@ PROTOTYPES = {
     "exact_gemm": (I, [P, P, S, S, S, P, P, I]),
     "attention_find": (P, [T]), "attention_init": (None, [A, S]), "attention": (I, [A, I, P]),
     "attention_write": (I, [P, A, P]), "attention_verify": (I, [POINTER(Difference), A, I, P]),
+    "attention_bound": (I, [P, A, T, I, P]), "attention_budget": (I, [P, S, A, S, I, P]), "attention_part": (T, [S]),
     "attention_exact": (I, [A, I, P]), "attention_judge": (I, [POINTER(AttentionErrors), A, I, P]),
+    "attention_tolerance": (I, [POINTER(AttentionTolerances), A, A, POINTER(AttentionOptions), I, P]),
+    "attention_tolerance_judge": (I, [POINTER(AttentionVerdict), POINTER(AttentionTolerances), A, A, I, P]),
     "explain": (I, [POINTER(Explanation), G, G, POINTER(ExplainOptions), I, P]),
     "explain_pair": (I, [POINTER(ResultPair), POINTER(POINTER(Explanation)), POINTER(G), G,
                          POINTER(Matrix), POINTER(ExplainOptions), I, P]),

@@ -26,3 +26,11 @@ def assert_gemm_close():
     unit."""
     from bitcut.testing import assert_gemm_close
     return assert_gemm_close
+
+
+@pytest.fixture(scope="session")
+def assert_attention_close():
+    """bitcut.testing.assert_attention_close: the errors of O are within the limits of an algorithm of
+    attention."""
+    from bitcut.testing import assert_attention_close
+    return assert_attention_close

@@ -12,12 +12,13 @@ from typing import Any, Optional
 
 from . import _arrays
 from ._arrays import look
+from ._attention import AttentionTolerances, AttentionVerdict, attention_tolerance
 from ._calls import WHAT, Tolerances, explain, gemm, judge, split, tolerance, verify
 from ._gemm import STEPS, OrderLike, Operand
 from ._library import Error
 from ._tables import _read
 
-__all__ = ["TestTooWeak", "assert_gemm", "assert_gemm_close"]
+__all__ = ["TestTooWeak", "assert_attention_close", "assert_gemm", "assert_gemm_close"]
 
 
 class TestTooWeak(AssertionError):
@@ -235,3 +236,82 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
         raise _too_weak_zero("exact results are within the limits of zero")
     ran = gemm(a, b, **how)
     _check_parts(a, b, ran, given)
+
+
+# --- attention -----------------------------------------------------------------------------
+
+
+def _beyond_attention(v: AttentionVerdict, t: AttentionTolerances) -> list:
+    """What of O exceeds its limit; a NaN does."""
+    wrong, at = [], (v.head, v.row, v.column)
+    if v.wrong > t.wrong:
+        wrong.append(f"{v.wrong} outputs are NaN or infinite where the reference is finite, or finite where it is "
+                     "not")
+    if not v.component <= t.limit:
+        wrong.append(f"largest error {v.component:.4g} u |V| (limit {t.limit:.3g}) at head, query and column {at}; "
+                     f"{v.above} outputs exceed their limit")
+    if not v.norm <= t.norm_limit:
+        wrong.append(f"norm of the errors {v.norm:.4g} u ||V|| (limit {t.norm_limit:.3g})")
+    return wrong
+
+
+def _attention_derivation(t: AttentionTolerances) -> str:
+    """Where the limits come from: the lines of `bitcut attention --tolerance`."""
+    rare = (f"one correct result in {1 / t.false_alarm:.3g} exceeds it" if t.known else
+            "twice the largest error of the runs")
+    return (f"\n  limit: {t.limit:.3g} u |V|, {t.norm_limit:.3g} u ||V|| of all outputs; {rare}"
+            f"\n  typical range: up to {t.max:.3g} u |V|, {t.norm_max:.3g} u ||V||, the largest of {t.runs} runs of "
+            f"{t.outputs} outputs"
+            "\n  |V| is the mean of the magnitudes of V by the exact weights, u the unit roundoff of O")
+
+
+def assert_attention_close(o: Any, q: Any, k: Any, v: Any, *, row: str, other: Optional[dict] = None,
+                           any_tiles: bool = True, runs: int = 0, false_alarm: float = 0.0, seed: int = 1,
+                           weak: bool = False, **given):
+    """Assert that the errors of O are those of a correct attention kernel.
+
+    There is a limit for each output and one for all together; NaN and infinities exceed both.  Limits come
+    from runs of the emulator on these Q, K and V with the keys in a random order.
+
+    Args:    o: the result to test, (..., queries, dim of V)
+             q: Q, as for attention()
+             k: K
+             v: V
+             row: a name of attentions(): how the kernel computes
+             other: None: O is compared with exact attention; else a dict of the arguments of the attention
+                 with which it is compared, such as dict(row="flash-attention-2", o=prefill); "q", "k"
+                 and "v" in it replace the matrices
+             any_tiles: the kernel may have other tiles, another order of them, and 1 to 4 splits
+             runs: number of runs from which limits are computed; 0: 100
+             false_alarm: fraction of correct results that may exceed a limit; 0: 1e-6
+             seed: seed of the runs
+             weak: accept a test that a wrong kernel would pass
+             given: all other arguments of attention() except lse
+    Returns: None
+    Raises:  AssertionError: an error exceeds its limit; the message has the error, the limit and its origin
+             TestTooWeak: the test would pass for a wrong kernel
+             BadArgument, BadType: as attention()
+
+    >>> x = numpy.float16([[1, 0], [0, 1]])
+    >>> o = bitcut.attention(x, x, x, row="pytorch-flash").o
+    >>> bitcut.testing.assert_attention_close(o, x, x, x, row="pytorch-flash", runs=12)
+    """
+    __tracebackhide__ = True
+    how = {"row": row, "other": other, **given}
+    options = {"any_tiles": any_tiles, "runs": runs, "false_alarm": false_alarm, "seed": seed}
+    if "format_o" not in given and look(o, "O").format:
+        how["format_o"] = look(o, "O").format
+    if other is not None:
+        options["other"] = {name: x for name, x in other.items() if name != "o"}
+    t = attention_tolerance(q, k, v, **{**how, **options})
+    found = t.judge(o, q, k, v, **how)
+    wrong = _beyond_attention(found, t)
+    if wrong:
+        raise AssertionError(f"O is not close to {row}: " + "; ".join(wrong) + _attention_derivation(t))
+    if weak:
+        return
+    if not found.numbers:
+        raise TestTooWeak("no reference is a number: nothing was compared; weak=True allows it")
+    if found.zeros_accepted:
+        raise TestTooWeak("an O of zeros would pass: the errors of a correct kernel are as large as O; weak=True "
+                          "allows it")

@@ -6,6 +6,7 @@ import unittest
 from helper import Folder, needs_numpy, numpy as np
 
 import bitcut
+import bitcut.testing
 
 
 def drawn(shape, seed):
@@ -62,6 +63,49 @@ class Attention(Folder):
         errors = bitcut.attention_judge(o, self.q, self.k, self.v)
         self.assertEqual((errors.head, errors.row, errors.column), (6, 3, 4))
         self.assertGreater(errors.max_ulp, 100)
+
+    def test_budget(self):
+        """The program's parts; the error is their sum, and that of attention()."""
+        self.save(q=self.q[1], k=self.k[1], v=self.v[1])
+        said = self.program("attention", "--row", "pytorch-flash", "-q", "Q.npy", "-k", "K.npy", "-v", "V.npy",
+                            "--budget", "--reference", "none")[0]["budget"]["parts"]
+        found = bitcut.attention_budget(self.q[1], self.k[1], self.v[1], row="pytorch-flash").to_dict()
+        self.assertEqual(list(found), [part["name"] for part in said])
+        for part in said:
+            self.assertEqual(found[part["name"]], {key: part[key] for key in ("mean", "rms", "max")})
+        self.assertAlmostEqual(sum(part["mean"] for part in said[:-1]), found["error"]["mean"])
+
+    def test_bound(self):
+        """Errors are within both bounds; the larger one is a priori."""
+        o = bitcut.attention(self.q, self.k, self.v, row="cudnn-sm90", format_o="f32").o
+        error = np.abs(o - bitcut.attention_exact(self.q, self.k, self.v, format_o="f32"))
+        apriori, weighted = (bitcut.attention_bound(self.q, self.k, self.v, row="cudnn-sm90", format_o="f32", name=name)
+                             for name in ("apriori", "weighted"))
+        self.assertTrue((error <= weighted + 1e-7).all() and (weighted < apriori).all())
+        with self.assertRaisesRegex(bitcut.Unsupported, "quantizes"):
+            bitcut.attention_bound(self.q, self.k, self.v, row="sage-attention-2")
+
+    def test_tolerance(self):
+        """The program's limits; a correct O passes, wrong ones do not, and an O of zeros cannot pass."""
+        q, k, v = self.q[1], self.k[1], self.v[1]
+        self.save(q=q, k=k, v=v)
+        said = self.program("attention", "--row", "pytorch-flash", "-q", "Q.npy", "-k", "K.npy", "-v", "V.npy",
+                            "--tolerance", "--runs", 20, "--seed", 3)[0]["limits"]
+        t = bitcut.attention_tolerance(q, k, v, row="pytorch-flash", runs=20, seed=3)
+        self.assertEqual({name: getattr(t, name) for name in said}, said)
+        close = bitcut.testing.assert_attention_close
+        o = bitcut.attention(q, k, v, row="pytorch-flash", causal=True, vary="splits=3").o
+        close(o, q, k, v, row="pytorch-flash", causal=True, runs=30)
+        other = {"row": "cudnn-sm90", "o": bitcut.attention(q, k, v, row="cudnn-sm90", causal=True).o}
+        close(o, q, k, v, row="pytorch-flash", causal=True, runs=30, other=other)
+        for wrong in (bitcut.attention(q, k, v, row="pytorch-flash", window_right=1).o, o * np.float16(1.02), o * 0,
+                      o * np.float16(np.nan)):
+            with self.assertRaisesRegex(AssertionError, "not close to pytorch-flash.*\\n  limit: "):
+                close(wrong, q, k, v, row="pytorch-flash", causal=True, runs=30)
+        with self.assertRaisesRegex(bitcut.testing.TestTooWeak, "zeros would pass"):
+            close(o * 0, q, k, v * 0, row="pytorch-flash", causal=True, runs=30)
+        with self.assertRaisesRegex(bitcut.BadArgument, "a dict with"):
+            bitcut.attention_tolerance(q, k, v, row="pytorch-flash", other="plain")
 
     def test_refusals(self):
         def refused(error, part, *arrays, **given):

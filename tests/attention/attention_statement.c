@@ -13,6 +13,8 @@
 
 enum { LINE = 256, LANES = 32, SLOTS = 1024 };
 
+struct statement_seen *statement_seen;
+
 static const struct attention_plan *plan;
 static const struct bitcut_attention_row *row;
 
@@ -249,10 +251,17 @@ static float t_of(const struct head *h, size_t query, size_t key)
     return row->scaling == SCALED_FUSED ? plan->t * both : both;
 }
 
+static void see_product(struct statement_seen *t, size_t column, float c, float d,
+                        size_t split, size_t step)
+{
+    if (t && column == t->column)
+        t->product[t->products++] = (struct seen_product){ c, d, split, step };
+}
+
 /* One split of a query: O before the division in `o`, the sum and the maximum.  True: the
    split has tiles. */
 static bool run_split(float *o, float *sum, float *max, const struct head *h,
-                      size_t query, size_t split)
+                      size_t query, size_t split, struct statement_seen *t)
 {
     const struct bitcut_attention *const a = &plan->a;
     const size_t n = plan->block_n, first_query = query / plan->block_m * plan->block_m;
@@ -282,6 +291,7 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
                                          h->k + key * a->head_dim, a->head_dim, 0)
                                  : 0;
             float y = s[j];
+            if (t && sees(query, key)) t->key[key].s = y;
             if (quantized && sees(query, key)) y = fma1(y, t_of(h, query, key), -offset);
             else if (row->scaling == SCALED_SCORES && !row->q_block)
                 y = times(y, plan->t);
@@ -312,6 +322,15 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
                 : row->scaling == SCALED_APART ? plus(times(s[j], plan->t), -shift)
                                                : plus(s[j], -shift);
             p[j] = exponential(x);
+            if (!t) continue;
+            struct seen_key *const to = &t->key[key];
+            to->seen = true, to->x = x, to->p = p[j];
+            to->split = split, to->step = taken;
+        }
+        if (t) {
+            t->split[split].scale[taken] = any ? scale : 1;
+            t->split[split].shift[taken] = shift;
+            t->split[split].steps = taken + 1;
         }
         float own[LANES] = { 0 };
         for (size_t j = 0; j < n; j++) {
@@ -329,6 +348,8 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
         else *sum = reduced(lane);
         for (size_t j = 0; j < n && row->p_divided; j++)
             p[j] = *sum == 0 || isnan(*sum) ? p[j] : p[j] / *sum;
+        for (size_t j = 0; j < n && t; j++)
+            if (sees(query, tile * n + j)) t->key[tile * n + j].given = p[j];
         for (size_t c = 0; c < a->value_dim; c++) {
             const size_t group = row->from_zero > 0 ? (size_t)row->from_zero : n;
             for (size_t j = 0; j < n; j++)
@@ -336,11 +357,14 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
                     tile * n + j < a->keys ? h->v[(tile * n + j) * a->value_dim + c] : 0;
             if (!row->from_zero) {
                 if (any && (scale != 1 || row->flush)) o[c] = times(o[c], scale);
+                const float start = o[c];
                 o[c] = chain(plan->pv.unit, p, column, n, o[c]);
+                see_product(t, c, start, o[c], split, taken);
                 continue;
             }
             for (size_t g = 0; g < n; g += group) {
                 const float y = chain(plan->pv.unit, p + g, column + g, group, 0);
+                see_product(t, c, 0, y, split, taken);
                 o[c] = any && !g ? then(o[c], scale, y) : plus(o[c], y);
             }
         }
@@ -416,6 +440,26 @@ static float merge(float *o, const float *part, const float *lse, size_t count)
     return all;
 }
 
+static float rounded(const struct bitcut_format *format, float x)
+{
+    return format_is_integer(format) ? x : through(format, x);
+}
+
+static void see_operands(struct statement_seen *t, const struct head *h)
+{
+    const struct bitcut_attention *const a = &plan->a;
+    for (size_t p = 0; p < a->head_dim; p++)
+        t->q[p] = rounded(plan->qk.unit->a, h->q[t->query * a->head_dim + p]);
+    for (size_t j = 0; j < a->keys; j++) {
+        for (size_t p = 0; p < a->head_dim; p++)
+            t->k[j][p] = rounded(plan->qk.unit->b, h->k[j * a->head_dim + p]);
+        t->v[j] = rounded(plan->pv.unit->b, h->v[j * a->value_dim + t->column]);
+        t->k_factor[j] = row->q_block ? h->k_factor[j] : 1;
+    }
+    t->q_factor = row->q_block ? h->q_factor[t->query] : 1;
+    t->v_factor = row->v_channels ? h->v_factor[t->column] : 1;
+}
+
 void attention_statement(float *o, float *lse, const struct attention_plan *of)
 {
     const struct bitcut_attention *const a = &of->a;
@@ -428,12 +472,26 @@ void attention_statement(float *o, float *lse, const struct attention_plan *of)
         for (size_t i = 0; i < a->queries; i++, o += dim, lse++) {
             for (size_t s = 0; s < count; s++) {
                 float sum, max;
-                run_split(part + s * dim, &sum, &max, &h, i, s);
+                struct statement_seen *const t = statement_seen &&
+                                                         statement_seen->head == head &&
+                                                         statement_seen->query == i
+                                                     ? statement_seen
+                                                     : NULL;
+                run_split(part + s * dim, &sum, &max, &h, i, s, t);
+                const float undivided = t ? part[s * dim + t->column] : 0;
                 divide(part + s * dim, sum);
+                if (t) {
+                    t->split[s].sum = sum, t->split[s].undivided = undivided;
+                    t->split[s].o = part[s * dim + t->column];
+                    see_operands(t, &h);
+                }
                 each[s] = lse_of(sum, max);
             }
             *lse = count > 1 ? merge(o, part, each, count) : each[0];
             if (count == 1) memcpy(o, part, dim * sizeof *o);
+            if (statement_seen && statement_seen->head == head &&
+                statement_seen->query == i)
+                statement_seen->merged = o[statement_seen->column];
             for (size_t c = 0; c < dim && row->v_channels; c++) o[c] *= h.v_factor[c];
         }
         head_close(&h);

@@ -5,6 +5,7 @@
 #include "emu/attention/attention_run.h"
 #include "emu/fast/simd.h"
 #include "lib/number/bits.h"
+#include "tests/attention/attention_case.h"
 #include "tests/attention/attention_statement.h"
 #include "tests/test.h"
 
@@ -12,116 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ROWS_MAX = 40, COLUMNS_MAX = 40, HEADS_MAX = 3, ITEMS_MAX = 512 };
-enum { ELEMENTS_MAX = HEADS_MAX * ROWS_MAX * COLUMNS_MAX };
-
-/* An attention with its matrices. */
-struct attention_case {
-    struct bitcut_attention a;
-    uint32_t q[ELEMENTS_MAX], k[ELEMENTS_MAX], v[ELEMENTS_MAX], o[ELEMENTS_MAX],
-        lse[HEADS_MAX * ROWS_MAX];
-    char items[ITEMS_MAX];
-};
-
-/* A number of about 2^e, or sometimes another one: zero, subnormal, NaN, infinite. */
-static double draw(uint64_t *rng, int spread, bool special)
-{
-    const double x = (double)test_between(rng, -1000, 1000) / 500;
-    if (special && !test_between(rng, 0, 60)) {
-        const double few[] = { 0.0, -0.0, 1e-7, (double)INFINITY, (double)NAN, -65504 };
-        return few[test_between(rng, 0, 5)];
-    }
-    return ldexp(x, test_between(rng, -spread, spread));
-}
-
-static void fill(uint32_t *to, struct bitcut_matrix *m, size_t heads, size_t rows,
-                 size_t cols, const struct bitcut_format *format, uint64_t *rng,
-                 int spread, bool special)
-{
-    const int bytes = format_bytes(format);
-    *m = (struct bitcut_matrix){ .at = to, .format = format, .stride = rows * cols };
-    for (size_t i = 0; i < heads * rows * cols; i++)
-        encoding_put(to, bytes, i,
-                     bitcut_format_convert(format, &roundings[ROUND_RN],
-                                           &formats[FORMAT_F64],
-                                           bits_of_double(draw(rng, spread, special))));
-}
-
-static const struct bitcut_format *format_for(const struct bitcut_attention_row *row,
-                                              uint64_t *rng)
-{
-    const bool eight = row->operand == &formats[FORMAT_E4M3];
-    return eight ? row->operand
-                 : &formats[test_between(rng, 0, 1) ? FORMAT_F16 : FORMAT_BF16];
-}
-
-static void case_draw(struct attention_case *c, const struct bitcut_attention_row *row,
-                      uint64_t *rng)
-{
-    static const int windows[] = { BITCUT_UNSET, 0, 3, 20 };
-    struct bitcut_attention *const a = &c->a;
-    const struct bitcut_format *const format = format_for(row, rng);
-    const bool special = !test_between(rng, 0, 3);
-    const int spread = test_between(rng, 0, 3);
-    bitcut_attention_init(a, sizeof *a);
-    a->row = row;
-    a->vary = c->items;
-    a->kv_heads = 1;
-    a->heads = (size_t)test_between(rng, 1, 2);
-    a->queries = (size_t)test_between(rng, 1, test_between(rng, 0, 3) ? 12 : ROWS_MAX);
-    a->keys = (size_t)test_between(rng, 1, ROWS_MAX);
-    a->head_dim = (size_t)test_between(rng, 1, COLUMNS_MAX);
-    a->value_dim = (size_t)test_between(rng, 1, 9);
-    a->window_left = windows[test_between(rng, 0, 3)];
-    a->window_right = windows[test_between(rng, 0, 3)];
-    if (test_between(rng, 0, 1)) a->window_left = BITCUT_UNSET;
-    if (test_between(rng, 0, 1))
-        a->scale = 0x3f000000 + (uint32_t)test_between(rng, 0, 9999);
-    fill(c->q, &a->q, a->heads, a->queries, a->head_dim, format, rng, spread, special);
-    fill(c->k, &a->k, a->kv_heads, a->keys, a->head_dim, format, rng, spread, special);
-    fill(c->v, &a->v, a->kv_heads, a->keys, a->value_dim, format, rng, spread, special);
-    a->o = (struct bitcut_matrix){ .to = c->o, .stride = a->queries * a->value_dim };
-    a->lse = c->lse;
-    *c->items = 0;
-}
-
-static const char *any(uint64_t *rng, const char *const *of, int count)
-{
-    return of[test_between(rng, 0, count - 1)];
-}
-
-/* Random variations of the fields. */
-static void vary(struct attention_case *c, const struct bitcut_attention_row *row,
-                 uint64_t *rng)
-{
-    static const char *const
-        exps[] = { "ex2.approx.ftz", "ex2.approx", "polynomial", "exp2", "expf", "exp" },
-        *const scaled[] = { "fused", "apart", "scores" },
-        *const reciprocals[] = { "rcp.approx.ftz", "reciprocal", "division" },
-        *const yes[] = { "no", "yes" }, *const reductions_[] = { "halves", "tree" },
-        *const merges[] = { "cuda", "cuda-fast" },
-        *const directions_[] = { "ascending", "descending" },
-        *const zeros[] = { "0", "tile", "4" }, *const blocks[] = { "1", "4", "16", "32" },
-        *const thresholds[] = { "0", "1.5", "8" };
-    const int block = test_between(rng, 0, 3), scaling = test_between(rng, 0, 2),
-              exp = test_between(rng, 0, scaling < 2 ? 3 : 5);
-    const bool free = row->scaling < SCALED_QUERIES && !row->q_block;
-    snprintf(c->items, sizeof c->items,
-             "block-m=%d,block-n=%s,direction=%s,flush=%s,threshold=%s,lanes=%d,chunk=%d,"
-             "reduction=%s,each-tile=%s,apart=%s,fused=%s,from-zero=%s,lse-nan=%s,"
-             "reciprocal=%s,merge=%s",
-             test_between(rng, 1, ROWS_MAX), blocks[block], any(rng, directions_, 2),
-             any(rng, yes, 2), any(rng, thresholds, 3), 1 << test_between(rng, 0, 5),
-             test_between(rng, 1, 3), any(rng, reductions_, 2), any(rng, yes, 2),
-             any(rng, yes, 2), any(rng, yes, 2), any(rng, zeros, block ? 3 : 2),
-             any(rng, yes, 2), any(rng, reciprocals, 3), any(rng, merges, 2));
-    const size_t length = strlen(c->items);
-    if (free)
-        snprintf(c->items + length, sizeof c->items - length,
-                 ",scaling=%s,exp=%s,splits=%d", scaled[scaling], exps[exp],
-                 test_between(rng, 1, 4));
-}
 
 /* --- against the statement ------------------------------------------------------------
  */
@@ -163,7 +54,7 @@ START_TEST(rows_as_stated)
     uint64_t rng = test_seed();
     for (const struct bitcut_attention_row *r = attention_rows; r->name; r++)
         for (int i = test_cases(60, 400); i; i--) {
-            case_draw(&c, r, &rng);
+            attention_case_draw(&c, r, &rng);
             check_case(&c);
         }
 }
@@ -175,8 +66,8 @@ START_TEST(variations_as_stated)
     uint64_t rng = test_seed() + 1;
     for (const struct bitcut_attention_row *r = attention_rows; r->name; r++)
         for (int i = test_cases(100, 1000); i && strcmp(r->name, "plain"); i--) {
-            case_draw(&c, r, &rng);
-            vary(&c, r, &rng);
+            attention_case_draw(&c, r, &rng);
+            attention_case_vary(&c, r, &rng);
             check_case(&c);
         }
 }
@@ -188,11 +79,12 @@ START_TEST(many_splits)
     static struct attention_case c;
     uint64_t rng = test_seed() + 4;
     for (int i = test_cases(20, 100); i; i--) {
-        case_draw(&c, &attention_rows[2 * (i & 1)], &rng);
+        attention_case_draw(&c, &attention_rows[2 * (i & 1)], &rng);
         c.a.keys = ROWS_MAX;
         c.a.value_dim = 4;
-        fill(c.k, &c.a.k, 1, ROWS_MAX, c.a.head_dim, c.a.q.format, &rng, 0, false);
-        fill(c.v, &c.a.v, 1, ROWS_MAX, 4, c.a.q.format, &rng, 1, false);
+        attention_case_fill(c.k, &c.a.k, 1, ROWS_MAX, c.a.head_dim, c.a.q.format, &rng, 0,
+                            false);
+        attention_case_fill(c.v, &c.a.v, 1, ROWS_MAX, 4, c.a.q.format, &rng, 1, false);
         c.a.o.stride = c.a.queries * 4;
         snprintf(c.items, sizeof c.items, "block-n=1,splits=%d",
                  test_between(&rng, 17, 40));
@@ -208,16 +100,16 @@ END_TEST
 static void large_draw(struct attention_case *c, const struct bitcut_attention_row *row,
                        uint64_t *rng)
 {
-    case_draw(c, row, rng);
+    attention_case_draw(c, row, rng);
     c->a.queries = 37;
     c->a.keys = ROWS_MAX;
     c->a.value_dim = 17;
     c->a.head_dim = 33;
-    vary(c, row, rng);
+    attention_case_vary(c, row, rng);
     const struct bitcut_format *const format = c->a.q.format;
-    fill(c->q, &c->a.q, c->a.heads, 37, 33, format, rng, 1, false);
-    fill(c->k, &c->a.k, 1, ROWS_MAX, 33, format, rng, 1, false);
-    fill(c->v, &c->a.v, 1, ROWS_MAX, 17, format, rng, 1, false);
+    attention_case_fill(c->q, &c->a.q, c->a.heads, 37, 33, format, rng, 1, false);
+    attention_case_fill(c->k, &c->a.k, 1, ROWS_MAX, 33, format, rng, 1, false);
+    attention_case_fill(c->v, &c->a.v, 1, ROWS_MAX, 17, format, rng, 1, false);
     c->a.o.stride = 37 * 17;
 }
 
@@ -290,7 +182,7 @@ START_TEST(refusals)
     uint64_t rng = test_seed() + 3;
     const struct bitcut_attention_row *const r = attention_rows;
     char why[BITCUT_TEXT_MAX];
-    case_draw(&c, r, &rng);
+    attention_case_draw(&c, r, &rng);
     ck_assert_int_eq(bitcut_attention(NULL, 1, why), BITCUT_BAD_ARGUMENT);
     ck_assert_int_eq(bitcut_attention(&c.a, -1, why), BITCUT_BAD_ARGUMENT);
 #define REFUSED(member, value, part)                                                     \

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/sampling/attention_tolerance.h"
+
+#include "analysis/sampling/sampling.h"
+#include "emu/attention/attention_plan.h"
+#include "lib/base/size.h"
+#include "lib/number/hostfp.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { RUNS = 100 };
+static const double ALARM = 1e-6, MARGIN = 1.25;
+
+/* --- what is asked ---------------------------------------------------------------- */
+
+/* The attentions, checked, and the options with their defaults. */
+struct problem {
+    struct bitcut_attention a, b;
+    struct attention_sample sample;
+    size_t runs;
+    double alarm;
+};
+
+static enum bitcut_status take_one(struct bitcut_attention *to,
+                                   const struct bitcut_attention *from, struct fault *f)
+{
+    struct attention_plan plan;
+    enum bitcut_status status = attention_take(to, from, f);
+    if (status == BITCUT_OK) status = attention_check_matrices(to, f);
+    if (status == BITCUT_OK) status = attention_plan_make(&plan, to, f);
+    return status;
+}
+
+static enum bitcut_status check_pair(const struct problem *p, struct fault *f)
+{
+    const struct bitcut_attention *const a = &p->a, *const b = &p->b;
+    if (!a->heads || !a->queries || !a->keys || !a->value_dim)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "the attention has no outputs");
+    if (p->sample.other &&
+        (a->heads != b->heads || a->kv_heads != b->kv_heads || a->queries != b->queries ||
+         a->keys != b->keys || a->head_dim != b->head_dim ||
+         a->value_dim != b->value_dim || a->window_left != b->window_left ||
+         a->window_right != b->window_right))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "both attentions must have the same sizes and masks");
+    return BITCUT_OK;
+}
+
+static enum bitcut_status take(struct problem *p, const struct bitcut_attention *a,
+                               const struct bitcut_attention *other,
+                               const struct bitcut_attention_options *options,
+                               int threads, struct fault *f)
+{
+    struct bitcut_attention_options o = { .size = sizeof o };
+    enum bitcut_status status = BITCUT_OK;
+    if (options) status = struct_check("options", options->size, sizeof o, f);
+    if (options && status == BITCUT_OK) o = *options;
+    *p = (struct problem){ .runs = o.runs ? o.runs : RUNS,
+                           .alarm = o.false_alarm > 0 ? o.false_alarm : ALARM,
+                           .sample = { .a = &p->a,
+                                       .other = other ? &p->b : NULL,
+                                       .seed = o.seed,
+                                       .any_tiles = o.any_tiles,
+                                       .threads = threads } };
+    if (status == BITCUT_OK && (threads < 0 || !(p->alarm < 1)))
+        status =
+            fault_set(f, BITCUT_BAD_ARGUMENT,
+                      "counts must not be negative, and false_alarm must be below 1");
+    if (status == BITCUT_OK) status = take_one(&p->a, a, f);
+    if (status == BITCUT_OK && other) status = take_one(&p->b, other, f);
+    return status == BITCUT_OK ? check_pair(p, f) : status;
+}
+
+/* --- limits ----------------------------------------------------------------------- */
+
+/* The errors of all runs. */
+struct errors {
+    double *component, *norm;
+    size_t count;
+};
+
+static enum bitcut_status run_all(struct bitcut_attention_tolerances *to,
+                                  struct errors *e, const struct problem *p,
+                                  const struct progress *progress, struct fault *f)
+{
+    for (size_t i = 0; i < p->runs && !progress_stopped(progress); i++) {
+        struct attention_run r;
+        const enum bitcut_status status = attention_run_make(&r, &p->sample, i, f);
+        if (status == BITCUT_OK) {
+            const struct attention_pair pair = attention_run_pair(&r);
+            const struct attention_measure m = attention_measure(&pair, 0, false);
+            e->component[i] = m.component;
+            e->norm[i] = m.norm;
+            e->count++;
+            to->wrong = larger(to->wrong, m.wrong);
+        }
+        attention_run_clear(&r);
+        if (status != BITCUT_OK) return status;
+        progress_report(progress, i + 1, p->runs);
+    }
+    return progress_end(BITCUT_OK, progress, f);
+}
+
+static void set_limit(double *limit, bool *known, double *max, double *x, size_t count,
+                      double p)
+{
+    struct tail t;
+    tail_fit(&t, x, count);
+    *max = t.x[t.count - 1];
+    *known = tail_is_light(&t) && isfinite(tail_limit(&t, p));
+    *limit = *known ? larger_double(tail_limit(&t, p), MARGIN * *max) : 2 * *max;
+}
+
+/* In how many of the runs that were made a result of zeros is within both limits. */
+static enum bitcut_status count_zeros(struct bitcut_attention_tolerances *to,
+                                      const struct problem *p, struct fault *f)
+{
+    enum { FEW = 8 };
+    for (size_t i = 0; i < smaller(FEW, p->runs); i++) {
+        struct attention_run r;
+        const enum bitcut_status status = attention_run_make(&r, &p->sample, i, f);
+        if (status == BITCUT_OK) {
+            const struct attention_pair pair = attention_run_pair(&r);
+            const struct attention_measure m = attention_measure(&pair, to->limit, true);
+            to->zeros += m.component <= to->limit && m.norm <= to->norm_limit;
+        }
+        attention_run_clear(&r);
+        if (status != BITCUT_OK) return status;
+    }
+    return BITCUT_OK;
+}
+
+static enum bitcut_status find(struct bitcut_attention_tolerances *to,
+                               const struct problem *p, const struct progress *progress,
+                               struct fault *f)
+{
+    struct bitcut_attention_tolerances found = { .size = sizeof found,
+                                                 .runs = p->runs,
+                                                 .false_alarm = p->alarm };
+    struct errors e = { memory_allocate(p->runs, sizeof *e.component),
+                        memory_allocate(p->runs, sizeof *e.norm), 0 };
+    enum bitcut_status status =
+        e.component && e.norm
+            ? run_all(&found, &e, p, progress, f)
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the runs");
+    if (status == BITCUT_OK) {
+        struct hostfp saved;
+        hostfp_enter(&saved);
+        const double all =
+            (double)p->a.heads * (double)p->a.queries * (double)p->a.value_dim;
+        found.outputs = attention_run_outputs(&p->a);
+        const double each = p->alarm / larger_double(1, all / (double)found.outputs);
+        set_limit(&found.limit, &found.known, &found.max, e.component, e.count, each);
+        set_limit(&found.norm_limit, &found.norm_known, &found.norm_max, e.norm, e.count,
+                  each);
+        hostfp_leave(&saved);
+        status = count_zeros(&found, p, f);
+    }
+    free(e.component);
+    free(e.norm);
+    if (status == BITCUT_OK) *to = found;
+    return status;
+}
+
+enum bitcut_status attention_tolerance(struct bitcut_attention_tolerances *to,
+                                       const struct bitcut_attention *a,
+                                       const struct bitcut_attention *other,
+                                       const struct bitcut_attention_options *options,
+                                       int threads, const struct progress *progress,
+                                       struct fault *f)
+{
+    struct problem p;
+    enum bitcut_status status = struct_check("limits", to ? to->size : 0, sizeof *to, f);
+    if (status == BITCUT_OK) status = take(&p, a, other, options, threads, f);
+    return status == BITCUT_OK ? find(to, &p, progress, f) : status;
+}
+
+/* --- a verdict -------------------------------------------------------------------- */
+
+static void set_verdict(struct bitcut_attention_verdict *to,
+                        const struct bitcut_attention_tolerances *limits,
+                        const struct attention_pair *x)
+{
+    const struct attention_measure m = attention_measure(x, limits->limit, false),
+                                   zero = attention_measure(x, limits->limit, true);
+    const size_t per = x->queries * x->value_dim;
+    *to = (struct bitcut_attention_verdict){
+        .size = sizeof *to,
+        .component = m.component,
+        .norm = m.norm,
+        .above = m.above,
+        .wrong = m.wrong,
+        .numbers = m.numbers,
+        .accepted = m.component <= limits->limit && m.norm <= limits->norm_limit &&
+                    m.wrong <= limits->wrong,
+        .zeros_accepted =
+            zero.component <= limits->limit && zero.norm <= limits->norm_limit,
+        .head = m.worst / per,
+        .row = m.worst % per / x->value_dim,
+        .column = m.worst % x->value_dim,
+    };
+}
+
+enum bitcut_status attention_tolerance_judge(
+    struct bitcut_attention_verdict *to, const struct bitcut_attention_tolerances *limits,
+    const struct bitcut_attention *a, const struct bitcut_attention *other, int threads,
+    const struct progress *progress, struct fault *f)
+{
+    struct problem p;
+    enum bitcut_status status = struct_check("verdict", to ? to->size : 0, sizeof *to, f);
+    if (status == BITCUT_OK)
+        status = struct_check("limits", limits ? limits->size : 0, sizeof *limits, f);
+    if (status == BITCUT_OK) status = take(&p, a, other, NULL, threads, f);
+    if (status != BITCUT_OK) return status;
+    const size_t count = p.a.heads * p.a.queries * p.a.value_dim;
+    double *const exact = memory_allocate(count, sizeof *exact), *const size =
+                                                                     memory_allocate(
+                                                                         count,
+                                                                         sizeof *size);
+    status = exact && size
+                 ? attention_sizes(size, other ? NULL : exact, &p.a, threads, progress, f)
+                 : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the verdict");
+    if (status == BITCUT_OK) {
+        const struct attention_pair pair = { .o = &p.a.o,
+                                             .other = other ? &p.b.o : NULL,
+                                             .exact = exact,
+                                             .size = size,
+                                             .heads = p.a.heads,
+                                             .queries = p.a.queries,
+                                             .value_dim = p.a.value_dim };
+        set_verdict(to, limits, &pair);
+    }
+    free(exact);
+    free(size);
+    return status;
+}
+
+/* --- power ------------------------------------------------------------------------ */
+
+/* Whether a run has the fault, and what the test says of it. */
+static enum bitcut_status try_fault(struct attention_power *to,
+                                    const struct bitcut_attention_tolerances *limits,
+                                    const struct problem *p, size_t i, struct fault *f)
+{
+    struct attention_run r;
+    char why[BITCUT_TEXT_MAX] = "";
+    enum bitcut_status status = attention_run_make(&r, &p->sample, i, f);
+    const struct attention_fault *const fault = to->fault;
+    const struct bitcut_attention own = r.of.a;
+    bool has = status == BITCUT_OK;
+    if (has && fault->before) {
+        has = fault->before(&r);
+        if (has) status = bitcut_attention(&r.of.a, p->sample.threads, why);
+        if (status != BITCUT_OK) fault_set(f, status, "%s", why);
+        r.of.a = own;
+    }
+    if (status == BITCUT_OK && has && fault->after) has = fault->after(&r);
+    if (status == BITCUT_OK && has) {
+        const struct attention_pair pair = attention_run_pair(&r);
+        const struct attention_measure m = attention_measure(&pair, limits->limit, false);
+        const bool component = !(m.component <= limits->limit) || m.wrong > limits->wrong,
+                   norm = !(m.norm <= limits->norm_limit);
+        to->runs++;
+        to->component += component;
+        to->norm += norm;
+        to->either += component || norm;
+    }
+    attention_run_clear(&r);
+    return status;
+}
+
+enum bitcut_status
+attention_power(struct attention_power row[ATTENTION_POWER_MAX], size_t *count,
+                const struct bitcut_attention_tolerances *limits,
+                const struct bitcut_attention *a, const struct bitcut_attention *other,
+                const struct bitcut_attention_options *options, size_t runs, int threads,
+                const struct progress *progress, struct fault *f)
+{
+    struct problem p;
+    enum bitcut_status status = take(&p, a, other, options, threads, f);
+    *count = 0;
+    for (const struct attention_fault *x = attention_faults;
+         x->name && status == BITCUT_OK; x++) {
+        struct attention_power *const to = &row[(*count)++];
+        *to = (struct attention_power){ .fault = x };
+        for (size_t i = 0; i < runs && status == BITCUT_OK; i++)
+            status = try_fault(to, limits, &p, p.runs + 1 + i, f);
+    }
+    return progress_end(status, progress, f);
+}
+
+/* --- calls ------------------------------------------------------------------------ */
+
+enum bitcut_status bitcut_attention_tolerance(
+    struct bitcut_attention_tolerances *to, const struct bitcut_attention *attention,
+    const struct bitcut_attention *other, const struct bitcut_attention_options *options,
+    int threads, char *why)
+{
+    struct fault f;
+    return fault_write(why,
+                       attention_tolerance(to, attention, other, options, threads,
+                                           progress_of_thread(), &f),
+                       &f);
+}
+
+enum bitcut_status bitcut_attention_tolerance_judge(
+    struct bitcut_attention_verdict *to, const struct bitcut_attention_tolerances *limits,
+    const struct bitcut_attention *attention, const struct bitcut_attention *other,
+    int threads, char *why)
+{
+    struct fault f;
+    return fault_write(why,
+                       attention_tolerance_judge(to, limits, attention, other, threads,
+                                                 progress_of_thread(), &f),
+                       &f);
+}
