@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/attention/attention_run.h"
 
-#include "emu/attention/attention_operands.h"
 #include "emu/attention/softmax.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
@@ -15,7 +14,7 @@
 
 /* Keys whose scores are computed at a time, in whole tiles, and queries of a block that
    no mask limits.  Neither changes a bit. */
-enum { KEYS_AT_A_TIME = 512, QUERIES_AT_A_TIME = 256 };
+enum { KEYS_AT_A_TIME = 512, QUERIES_AT_A_TIME = 256, QUERIES_OF_A_LIST = 8 };
 
 /* An attention while it runs. */
 struct attention_job {
@@ -107,7 +106,9 @@ static void softmax(struct worker *w, size_t tile, size_t at, size_t step)
     const size_t n = plan->block_n, base = tile * n, ld = w->job->ahead * n;
     for (size_t i = 0; i < w->rows; i++) {
         size_t from, to;
-        attention_keys_seen(&from, &to, &plan->a, w->first + i);
+        attention_keys_seen(&from, &to, &plan->a,
+                            (int64_t)(w->first + i) + plan->slips.diagonal);
+        if (plan->slips.whole_tiles) from = 0, to = plan->a.keys;
         from = larger(from, base), to = smaller(to, base + n);
         if (from >= to) from = to = base;
         const struct softmax_scores s = {
@@ -182,7 +183,7 @@ static void tiles_seen(size_t *from, size_t *to, const struct worker *w, size_t 
     *to = smaller(*from + plan->split_tiles, plan->tiles);
     const struct bitcut_attention *const a = &plan->a;
     if (!plan->masked) return;
-    const int64_t shift = (int64_t)a->keys - (int64_t)a->queries,
+    const int64_t shift = (int64_t)a->keys - (int64_t)a->queries + plan->slips.diagonal,
                   n = (int64_t)plan->block_n;
     if (a->window_right >= 0) {
         const int64_t last = (int64_t)w->block_m_last + 1 + shift + a->window_right;
@@ -234,7 +235,7 @@ static void finish_split(struct worker *w, float *lse)
 /* --- merging splits -------------------------------------------------------------------
  */
 
-enum { MERGE_MAX = 1 << 10, MERGE_THREADS = 128 };
+enum { MERGE_THREADS = 128 };
 
 /* The threads that add the weights of a query: combine_attn_seqk_parallel() of
    flash_fwd_kernel.h, with its blocks of 4, 8 or 16 queries. */
@@ -278,7 +279,7 @@ static float merge_row(float *o, const struct worker *w, size_t i)
 {
     const struct attention_plan *const plan = w->job->plan;
     const size_t split_count = (size_t)plan->row.splits, dim = plan->a.value_dim;
-    float lse[MERGE_MAX];
+    float lse[ATTENTION_SPLITS_MAX];
     size_t slots = 2;
     while (slots < split_count) slots *= 2;
     for (size_t s = 0; s < slots; s++)
@@ -309,6 +310,7 @@ static void store(const struct worker *w, const float *lse)
         for (size_t p = 0; p < a->value_dim; p++) {
             float x = w->o[i * a->value_dim + p];
             if (factor) x *= factor[kv_head(plan, w->head) * a->value_dim + p];
+            if (plan->slips.factor) x *= float_of_bits(plan->slips.factor);
             view_set(&o, w->first + i, p, x != x ? F32_NAN : bits_of_float(x));
         }
         if (a->lse)
@@ -373,13 +375,20 @@ static enum bitcut_status run_nth(struct worker *w, size_t at, struct fault *f)
     const struct attention_job *const job = w->job;
     const struct attention_plan *const plan = job->plan;
     struct hostfp saved;
-    w->head = at / job->blocks;
-    w->first = at % job->blocks * job->block;
-    w->rows = smaller(job->block, plan->a.queries - w->first);
-    w->block_m_first = w->first / plan->block_m * plan->block_m;
-    w->block_m_last = w->block_m_first + plan->block_m - 1;
+    const struct attention_place *const only = job->options->only;
+    enum bitcut_status status = BITCUT_OK;
+    w->head = only ? only[at].head : at / job->blocks;
+    w->first = only ? only[at].query : at % job->blocks * job->block;
+    const size_t end = only ? w->first + only[at].count
+                            : smaller(w->first + job->block, plan->a.queries);
     hostfp_enter(&saved);
-    const enum bitcut_status status = run_block(w, f);
+    for (; w->first < end && status == BITCUT_OK; w->first += w->rows) {
+        w->block_m_first = w->first / plan->block_m * plan->block_m;
+        w->block_m_last = w->block_m_first + plan->block_m - 1;
+        w->rows = smaller(end - w->first, job->block);
+        if (only) w->rows = smaller(w->rows, w->block_m_last + 1 - w->first);
+        status = run_block(w, f);
+    }
     hostfp_leave(&saved);
     return status;
 }
@@ -412,7 +421,8 @@ static void run_thread(enum bitcut_status *worst, struct fault *why,
 
 static enum bitcut_status run_blocks(const struct attention_job *job, struct fault *f)
 {
-    const size_t count = job->plan->a.heads * job->blocks;
+    const struct attention_options *const o = job->options;
+    const size_t count = o->only ? o->only_count : job->plan->a.heads * job->blocks;
     const int team = threads_for(job->options->threads, count);
     enum bitcut_status worst = BITCUT_OK;
     struct fault why = { .status = BITCUT_OK };
@@ -427,23 +437,34 @@ static enum bitcut_status run_blocks(const struct attention_job *job, struct fau
     return worst;
 }
 
-enum bitcut_status attention_run(const struct attention_plan *plan,
+/* Run the plan on its operands. */
+static enum bitcut_status run_on(const struct attention_plan *plan,
+                                 const struct attention_operands *x,
                                  const struct attention_options *options, struct fault *f)
 {
     const struct bitcut_attention *const a = &plan->a;
-    struct attention_operands x;
-    struct attention_job job = { .plan = plan, .x = &x, .options = options };
-    if (!a->heads || !a->queries) return BITCUT_OK;
-    if (plan->row.splits > MERGE_MAX)
-        return fault_option(f, "vary", "splits must be at most %d", MERGE_MAX);
-    enum bitcut_status status = attention_operands_make(&x, plan, options->threads);
-    if (status != BITCUT_OK)
-        return fault_set(f, status, "not enough memory for the operands");
-    job.block = plan->masked ? plan->block_m : larger(plan->block_m, QUERIES_AT_A_TIME);
+    struct attention_job job = { .plan = plan, .x = x, .options = options };
+    job.block = options->only  ? QUERIES_OF_A_LIST
+                : plan->masked ? plan->block_m
+                               : larger(plan->block_m, QUERIES_AT_A_TIME);
     job.block = smaller(job.block, a->queries);
     job.blocks = divide_up(a->queries, job.block);
     job.ahead = larger(1, KEYS_AT_A_TIME / plan->block_n);
-    status = run_blocks(&job, f);
+    return run_blocks(&job, f);
+}
+
+enum bitcut_status attention_run(const struct attention_plan *plan,
+                                 const struct attention_options *options, struct fault *f)
+{
+    struct attention_operands x;
+    if (!plan->a.heads || !plan->a.queries) return BITCUT_OK;
+    if (plan->row.splits > ATTENTION_SPLITS_MAX)
+        return fault_option(f, "vary", "splits must be at most %d", ATTENTION_SPLITS_MAX);
+    if (options->operands) return run_on(plan, options->operands, options, f);
+    enum bitcut_status status = attention_operands_make(&x, plan, 0, options->threads);
+    if (status != BITCUT_OK)
+        return fault_set(f, status, "not enough memory for the operands");
+    status = run_on(plan, &x, options, f);
     attention_operands_clear(&x);
     return status;
 }
