@@ -9,9 +9,10 @@ from typing import Any, Optional
 
 from . import _arrays
 from ._arrays import View, contiguous, look
-from ._gemm import _f32, integer
-from ._library import (ATTENTION_MAX, Attention as Struct, AttentionErrors, BadArgument, BadType, Difference,
-                       byref, compute, format_row, fresh, lib, read, text, values)
+from ._gemm import SEED_MAX, _f32, integer, real
+from ._library import (ATTENTION_MAX, Attention as Struct, AttentionErrors,
+                       AttentionExplanation as _Explanation, BadArgument, BadType, Difference,
+                       ExplainOptions, byref, compute, format_row, fresh, lib, read, text, values)
 from ._results import Result
 
 WINDOW_MAX = 2**30
@@ -252,3 +253,48 @@ def attention_judge(o: Any, q: Any, k: Any, v: Any, *, threads: int = 0, **given
     found = fresh(AttentionErrors)
     p.run(lib.bitcut_attention_judge, byref(found), threads=threads)
     return AttentionMetrics(**values(found))
+
+
+class AttentionExplanation(Result):
+    """What computed an O: true if a hypothesis gives every output that was compared.
+
+    The attributes are those of struct bitcut_attention_explanation: ``row`` and ``vary`` are arguments of
+    attention() that give O if there is no ``fault``; ``text`` is the result in one sentence.
+    """
+
+    def __bool__(self):
+        return self.found
+
+    def __str__(self):
+        return self.text
+
+
+def attention_explain(o: Any, q: Any, k: Any, v: Any, *, row: Optional[str] = None, effort: float = 1.0,
+                      seconds: float = 0.0, seed: int = 1, threads: int = 0, **given) -> AttentionExplanation:
+    """Find what computed O: the algorithm, its tiles, splits, formats and order of sums, or a fault.
+
+    Args:    o: O, (..., queries, dim of V)
+             q: Q, as for attention()
+             k: K
+             v: V
+             row: the only algorithm to try, a name of attentions(); None: all
+             effort: factor of the work of the search, and of the comparison
+             seconds: time limit of the search; 0: none, so that the answer does not depend on the machine
+             seed: seed that chooses the sample
+             threads: number of threads; 0: one for each processor
+             given: all other arguments of attention() except lse: the window and the scale that were intended
+    Returns: AttentionExplanation, true if a hypothesis gives every output that was compared
+    Raises:  BadArgument, BadType: as attention()
+
+    >>> x = numpy.float16(numpy.random.default_rng(1).standard_normal((40, 32)))
+    >>> o = bitcut.attention(x, x, x, row="pytorch-flash", window_right=1).o
+    >>> bitcut.attention_explain(o, x, x, x, causal=True).fault
+    'mask off by one'
+    """
+    p = _Problem(q, k, v, o, row=row, **_without(given, "lse"))
+    found, options = fresh(_Explanation), fresh(ExplainOptions)
+    options.effort, options.seconds = real(effort, "effort"), real(seconds, "seconds")
+    options.seed = integer(seed, "seed", SEED_MAX)
+    compute(lib.bitcut_attention_explain, byref(found), byref(p.struct), byref(options), _threads(threads),
+            keep=(p, found, options))
+    return AttentionExplanation(**values(found))

@@ -118,6 +118,10 @@ class AttentionErrors(Structure):
     """The library reports its members (below)."""
 
 
+class AttentionExplanation(Structure):
+    """The library reports its members (below)."""
+
+
 class ExplainOptions(Structure):
     _fields_ = [("size", c_size_t), ("samples", c_size_t), ("seconds", c_double),
                 ("seed", c_uint64), ("effort", c_double), ("chip", c_char_p)]
@@ -194,6 +198,7 @@ class Prediction(Structure):
 STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_scales": Scales,
            "bitcut_gemm": Gemm, "bitcut_attention": Attention,
            "bitcut_attention_errors": AttentionErrors,
+           "bitcut_attention_explanation": AttentionExplanation,
            "bitcut_field": Field, "bitcut_difference": Difference,
            "bitcut_explain_options": ExplainOptions, "bitcut_finding": Finding,
            "bitcut_explanation": Explanation, "bitcut_result_pair": ResultPair,
@@ -233,6 +238,7 @@ PROTOTYPES = {
     "attention_find": (P, [T]), "attention_init": (None, [A, S]), "attention": (I, [A, I, P]),
     "attention_write": (I, [P, A, P]), "attention_verify": (I, [POINTER(Difference), A, I, P]),
     "attention_exact": (I, [A, I, P]), "attention_judge": (I, [POINTER(AttentionErrors), A, I, P]),
+    "attention_explain": (I, [POINTER(AttentionExplanation), A, POINTER(ExplainOptions), I, P]),
     "explain": (I, [POINTER(Explanation), G, G, POINTER(ExplainOptions), I, P]),
     "explain_pair": (I, [POINTER(ResultPair), POINTER(POINTER(Explanation)), POINTER(G), G,
                          POINTER(Matrix), POINTER(ExplainOptions), I, P]),
