@@ -16,7 +16,7 @@
 
 /* Results of correct kernels are nearer to each other, also those of 8 bits. */
 #define DISTANCE_MAX 0.06
-enum { QUERIES_MIN = 2, QUERIES_MAX = 32, STARTS_MAX = 5, FAULTY_MAX = 3 };
+enum { QUERIES_MIN = 2, QUERIES_MAX = 32, STARTS_MAX = 8 };
 
 /* A hypothesis is nearer than another one if its distance is a fourth. */
 enum { NEARER = 4 };
@@ -270,14 +270,15 @@ static void search(struct attention_search *s, struct starts *correct,
     const double near = best_of(correct)->x.distance;
     const bool suspect = faulty->count && (NEARER * best_of(faulty)->x.distance < near ||
                                            near > DISTANCE_MAX);
-    if (suspect) explore(s, faulty, FAULTY_MAX);
+    if (suspect) explore(s, faulty, STARTS_MAX);
     explore(s, correct, STARTS_MAX);
     if (!suspect) explore(s, faulty, 1);
     if (s->whole || is_over(s)) return;
     renew(s, correct);
     renew(s, faulty);
     s->effort = explain_effort(s->o, WORK_PAIRS);
-    while (!s->whole && climb_pairs(s, best_of(correct))) settle(s, best_of(correct));
+    struct starts *const nearest = suspect ? faulty : correct;
+    while (!s->whole && climb_pairs(s, best_of(nearest))) settle(s, best_of(nearest));
 }
 
 /* --- the answer --------------------------------------------------------------------- */

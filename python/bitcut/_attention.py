@@ -9,8 +9,8 @@ from typing import Any, Optional
 
 from . import _arrays
 from ._arrays import View, contiguous, look
-from ._gemm import SEED_MAX, _f32, integer, real
-from ._library import (ATTENTION_MAX, Attention as Struct, AttentionErrors,
+from ._gemm import _f32, integer, real
+from ._library import (ATTENTION_MAX, SEED_MAX, Attention as Struct, AttentionErrors,
                        AttentionExplanation as _Explanation, BadArgument, BadType, Difference,
                        ExplainOptions, byref, compute, format_row, fresh, lib, read, text, values)
 from ._results import Result
@@ -97,8 +97,8 @@ class _Problem:
             a.scale = _f32(scale, "scale")
         wide = _arrays.element_bytes(self.q.format) >= 2
         self.shape = (*self.q.lead, self.q.rows, self.v.cols)
-        result = o if o is not None else _arrays.empty(
-            self.shape, format_o or (self.q.format if wide else "bf16"))
+        format_o = format_o or (self.q.format if wide else "bf16")
+        result = o if o is not None else _arrays.empty(self.shape, format_o)
         self.result, self.o = result, _Operand(result, "O", format_o, copy)
         if tuple(self.o.view.shape) != self.shape:
             raise BadArgument(f"O {self.o.view.shape}: not {self.shape}")
@@ -279,10 +279,12 @@ def attention_explain(o: Any, q: Any, k: Any, v: Any, *, row: Optional[str] = No
              v: V
              row: the only algorithm to try, a name of attentions(); None: all
              effort: factor of the work of the search, and of the comparison
-             seconds: time limit of the search; 0: none, so that the answer does not depend on the machine
+             seconds: time limit of the search; 0: none, so that the answer does not depend on the
+                 machine
              seed: seed that chooses the sample
              threads: number of threads; 0: one for each processor
-             given: all other arguments of attention() except lse: the window and the scale that were intended
+             given: all other arguments of attention() except lse; the window and the scale are those
+                 that were intended
     Returns: AttentionExplanation, true if a hypothesis gives every output that was compared
     Raises:  BadArgument, BadType: as attention()
 

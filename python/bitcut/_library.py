@@ -17,6 +17,7 @@ UNSET = -1
 TEXT_MAX, FIELD_MAX, ORDER_MAX, GEMM_MAX, ATTENTION_MAX = 240, 1024, 352, 768, 1024
 EPILOGUE_MAX = 16
 DIMENSION_MAX = ctypes.c_size_t(-1).value
+SEED_MAX = 2**64 - 1
 
 
 class Error(Exception):
