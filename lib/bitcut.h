@@ -1347,9 +1347,11 @@ struct bitcut_attention_explanation {
     const char *row;   /* the algorithm of the hypothesis that gives most outputs.  This
                           text and the next two are valid for the life of the program   */
     const char *fault; /* name of its fault, such as "mask off by one"; NULL: none    */
-    const char *diagnosis;   /* "identical": every bit; "rounding": O is as far from the
-                                attention in FP32 as algorithms are; "fault": the distance
-                                is the effect of a fault; or "unexplained"   */
+    const char *diagnosis; /* "identical": every bit; "places": at most 5 % of the outputs
+                              differ, some by more than 64 ulps or without a finite
+                              value; "rounding": O is as far from the
+                              attention in FP32 as algorithms are; "fault": the distance
+                              is the effect of a fault; or "unexplained"   */
     size_t matched, sampled; /* outputs of the sample with its bits, and size of the
                                 sample                                            */
     size_t compared, differ, total; /* outputs that were compared, outputs among them that

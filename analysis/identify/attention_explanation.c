@@ -74,7 +74,7 @@ const struct record_field attention_explain_fields[] = {
     OF(text, "hypothesis", "", "the result, as a sentence"),
     OF(found, "found", "", "whether a hypothesis, with its fault, gives every output that was compared"),
     OF(complete, "complete", "", "whether every hypothesis was tried that the search would try without a limit of work"),
-    OF(diagnosis, "diagnosis", "", "identical, rounding, fault or unexplained"),
+    OF(diagnosis, "diagnosis", "", "identical, places, rounding, fault or unexplained"),
     OF(row, "row", "", "algorithm of the hypothesis that gives most outputs"),
     OF(vary, "vary", "", "items of --vary that change the row"),
     OF(fields, "fields", "", "all fields of the algorithm, as --vary takes them"),
@@ -130,6 +130,13 @@ static void add_far(char *text, size_t size, const struct attention_explanation 
             "no hypothesis gives every output; the distance of O from the nearest one "
             "is %.2g with the fault and %.2g without it",
             e->answer.distance, e->without);
+    else if (!strcmp(e->answer.diagnosis, "places"))
+        text_add(
+            text, size,
+            "all except %zu of %zu outputs are those of %s, bit for bit; the first of "
+            "them is in head %zu, query %zu",
+            e->answer.differ, e->answer.compared, e->answer.row, e->first.head,
+            e->first.query);
     else if (!strcmp(e->answer.diagnosis, "rounding"))
         text_add(text, size,
                  "no hypothesis gives O, but it is an attention up to rounding: its "
@@ -146,6 +153,10 @@ static void add_far(char *text, size_t size, const struct attention_explanation 
 static void describe(char *text, size_t size, const struct attention_explanation *e)
 {
     if (!e->answer.row) return;
+    if (e->interrupted && !e->answer.found) {
+        text_add(text, size, "the search was stopped");
+        return;
+    }
     if (e->answer.fault)
         text_add(text, size, "%s: %s; ", e->answer.fault, e->fault->what);
     (e->answer.found ? add_found : add_far)(text, size, e);

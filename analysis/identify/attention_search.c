@@ -258,13 +258,29 @@ static void renew(struct attention_search *s, struct starts *x)
     for (int i = 0; i < x->count; i++) (void)try(s, &x->at[i]);
 }
 
+/* Compare rows that give the sample with all of O: an unchanged row comes first. */
+static void confirm_rows(struct attention_search *s, struct starts *rows)
+{
+    for (int i = 0; i < rows->count && !s->whole; i++) {
+        struct attention_trial all = rows->at[i];
+        struct attention_place differing;
+        size_t count = 1;
+        if (!is_whole(&all.x) ||
+            !compare(s, &all, &differing, &count, work_of_all(s, WORK_COMPARE)))
+            continue;
+        s->whole = is_whole(&all.x);
+        if (s->whole) s->found = all;
+        else s->status = attention_sample_add(&s->sample, differing, s->f);
+    }
+    if (!s->whole) renew(s, rows);
+}
+
 static void search(struct attention_search *s, struct starts *correct,
                    struct starts *faulty)
 {
     collect(s, correct, attention_faults, 1);
     if (!correct->count) return;
-    for (int i = 0; i < correct->count && !s->whole; i++)
-        if (is_whole(&correct->at[i].x)) settle(s, &correct->at[i]);
+    confirm_rows(s, correct);
     if (s->whole) return;
     collect(s, faulty, attention_faults + 1, count_faults());
     const double near = best_of(correct)->x.distance;
@@ -313,6 +329,31 @@ static bool is_rounding(const struct attention_explanation *e)
     const double u = ldexp(1, -matrix_format(&e->a.o)->fraction_bits - 1),
                  own = e->own <= DISTANCE_MAX ? e->own : 0;
     return e->error <= NEARER * larger_double(own, u / 4);
+}
+
+/* Whether O differs from a hypothesis in few outputs, by more than rounding.  Of those
+   that give as much of the sample as the best one, *best becomes the one that gives most
+   of O. */
+static bool differs_in_places(struct attention_search *s, struct attention_explanation *e,
+                              struct starts *x, struct attention_trial **best)
+{
+    enum { FEW = 20, ULPS = 64 };
+    const size_t matched = (*best)->x.matched;
+    struct attention_agreement most = { .matched = 0 };
+    for (int i = 0; i < x->count; i++) {
+        struct attention_trial all = x->at[i];
+        struct attention_place first;
+        size_t count = 1;
+        if (all.x.matched != matched ||
+            !compare(s, &all, &first, &count, work_of_all(s, WORK_COMPARE)) ||
+            all.x.matched <= most.matched)
+            continue;
+        most = all.x;
+        e->first = first;
+        *best = &x->at[i];
+    }
+    return (most.compared - most.matched) * FEW <= most.compared &&
+           (most.wild || most.ulps > ULPS);
 }
 
 /* How many of the hypotheses give the outputs by chance, if each output agrees as often
@@ -410,11 +451,16 @@ static void conclude(struct attention_search *s, struct attention_explanation *e
         s->whole = false;
         if (faulty->count) fault = best_of(faulty);
         e->without = best->x.distance;
-        measure(s, e, best);
-        if (fault && (is_rounding(e) || NEARER * fault->x.distance >= e->without))
+        const bool places = differs_in_places(s, e, correct, &best);
+        if (!is_stopped(s)) measure(s, e, best);
+        if (fault &&
+            (places || is_rounding(e) || NEARER * fault->x.distance >= e->without))
             fault = NULL;
         if (fault) best = fault;
-        to->diagnosis = fault ? "fault" : is_rounding(e) ? "rounding" : "unexplained";
+        to->diagnosis = fault            ? "fault"
+                        : places         ? "places"
+                        : is_rounding(e) ? "rounding"
+                                         : "unexplained";
     } else to->diagnosis = "identical";
     set_best(s, e, sure ? &s->found : best);
     to->found = sure;

@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_IDENTIFY_ATTENTION_SEARCH_H
 #define BITCUT_ANALYSIS_IDENTIFY_ATTENTION_SEARCH_H
 
-#include "analysis/identify/attention_hypothesis.h"
+#include "analysis/identify/attention_trial.h"
 #include "analysis/identify/explain.h"
 
 struct attention_explanation {
@@ -17,6 +17,7 @@ struct attention_explanation {
                           fault from the attention in FP32; of a hypothesis that was
                           found: 0                                                */
     double without;    /* distance of O from the nearest hypothesis without a fault */
+    struct attention_place first; /* diagnosis "places": the first query that differs */
     double seconds;
 };
 

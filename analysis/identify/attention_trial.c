@@ -25,7 +25,7 @@ static bool add_query(struct attention_agreement_sums *to, const struct view *o,
 {
     double error = 0, norm = 0;
     size_t same = 0;
-    bool wild = false;
+    size_t wild = 0;
     for (size_t p = 0; p < columns; p++) {
         const double x = value_of(o, row, p), y = value_of(own, row, p);
         const bool equal = view_encoding(o, row, p) == view_encoding(own, row, p) ||
@@ -35,11 +35,12 @@ static bool add_query(struct attention_agreement_sums *to, const struct view *o,
             const double top = fabs(x) > fabs(y) ? x : y;
             to->ulps = larger_double(to->ulps, fabs(x - y) / format_ulp(o->format, top));
             error += (x - y) * (x - y);
-        } else if (!equal) wild = true;
+        } else wild += !equal;
         if (isfinite(x)) norm += x * x;
     }
     const double square = error > 0 ? error / norm : 0; /* infinite if O is 0 */
     to->squares += wild || !(square <= FAR * FAR) ? FAR * FAR : square;
+    to->wild += wild;
     to->matched += same;
     to->compared += columns;
     to->queries++;
@@ -52,7 +53,8 @@ static struct attention_agreement agreement_of(const struct attention_agreement_
     return (struct attention_agreement){ .matched = s->matched,
                                          .compared = s->compared,
                                          .distance = sqrt(s->squares / queries),
-                                         .ulps = s->ulps };
+                                         .ulps = s->ulps,
+                                         .wild = s->wild };
 }
 
 /* --- some heads of an attention ------------------------------------------------------

@@ -12,11 +12,12 @@ struct attention_agreement {
     double distance; /* root mean square, over the queries, of ||O - result|| / ||O||;
                         at most 4 for a query */
     double ulps; /* largest distance of finite outputs, in ulps                       */
+    size_t wild; /* outputs that differ and are not finite in both results            */
 };
 
 /* Sums of an agreement. */
 struct attention_agreement_sums {
-    size_t matched, compared, queries;
+    size_t matched, compared, queries, wild;
     double squares, ulps;
 };
 
