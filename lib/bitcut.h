@@ -1336,6 +1336,75 @@ enum bitcut_status bitcut_attention_judge(struct bitcut_attention_errors *to,
                                           const struct bitcut_attention *attention,
                                           int threads, char *why) BITCUT_CHECK_RESULT;
 
+/* Result of bitcut_attention_explain(). */
+enum { BITCUT_ATTENTION_TEXT_MAX = 1024 };
+struct bitcut_attention_explanation {
+    size_t size;   /* sizeof this struct, as the caller was compiled                   */
+    bool found;    /* whether a hypothesis, with its fault, gives every output that was
+                      compared                                                         */
+    bool complete; /* whether every hypothesis was tried that the search would try
+                      without a limit of work                                          */
+    const char *row;   /* the algorithm of the hypothesis that gives most outputs.  This
+                          text and the next two are valid for the life of the program   */
+    const char *fault; /* name of its fault, such as "mask off by one"; NULL: none    */
+    const char *diagnosis; /* "identical": every bit; "places": at most 5 % of the outputs
+                              differ, some by more than 64 ulps or without a finite
+                              value; "rounding": O is as far from the
+                              attention in FP32 as algorithms are; "fault": the distance
+                              is the effect of a fault; or "unexplained"   */
+    size_t matched, sampled; /* outputs of the sample with its bits, and size of the
+                                sample                                            */
+    size_t compared, differ, total; /* outputs that were compared, outputs among them that
+                                       differ, and all outputs */
+    size_t tried; /* number of hypotheses tried                         */
+    double ulps;  /* largest distance of an output that was compared, in ulps         */
+    double distance; /* root mean square, over the queries, of ||O - hypothesis|| / ||O||,
+                        at most 4 for a query */
+    double by_chance; /* how many of the hypotheses tried would give as many outputs by
+                         chance */
+    char vary[BITCUT_ATTENTION_TEXT_MAX]; /* items of `vary` that change the row, or "" */
+    char fields[BITCUT_ATTENTION_MAX];    /* all its fields: bitcut_attention_write()   */
+    char same[BITCUT_ATTENTION_TEXT_MAX]; /* items, separated by spaces, that change no
+                                             output, and rows                          */
+    char text[BITCUT_ATTENTION_TEXT_MAX]; /* the result in one sentence of English      */
+};
+
+struct bitcut_explain_options;
+
+/* Find what computed the O of an attention: the algorithm, its tiles, splits, formats and
+   order of sums, or a fault of its kernel (the manual, "bitcut attention").
+
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: as bitcut_attention() for sizes and matrices; O has no
+            elements; there is no key; the size of a struct is unknown; `seconds` or
+            `effort` is negative or NaN; a chip is given; or a row is set that cannot be
+            computed.
+            BITCUT_UNSUPPORTED: as bitcut_attention(), or stopped.
+            BITCUT_NO_MEMORY.
+   Args:    threads: number of threads.
+   In:      attention: the attention.  O is read, lse is not.  A row that is set, with its
+                       `vary`, is the only one tried; units that are set are those of
+                       every hypothesis.  The window and the scale are those that were
+                       intended: others are faults.
+            options:   the options, or NULL.
+   Out:     report:    the result.
+            why:       the reason.
+   - Rows are tried on a sample of queries, then rows with faults; the best ones change
+   one field after the other.  A hypothesis that gives the sample is compared with all of
+   O, and queries that differ join the sample.
+   - All NaN are equal.
+   - A fault is named if a hypothesis with it gives every output, which none without it
+     does and which is not by chance; or if O is not a result up to rounding, and is 4
+     times as near with the fault.
+   - If all of O takes more than 2^36 products times `effort`, spread queries are
+   compared, and `compared` is below `total`.
+   - *report is written only on success.
+   - The same seed gives the same result, unless time ran out. */
+enum bitcut_status bitcut_attention_explain(struct bitcut_attention_explanation *report,
+                                            const struct bitcut_attention *attention,
+                                            const struct bitcut_explain_options *options,
+                                            int threads, char *why) BITCUT_CHECK_RESULT;
+
 /* --- what computed a matrix ------------------------------------------------------- */
 
 /* Options of bitcut_explain().  A member that is 0 has its default. */

@@ -52,4 +52,25 @@ verify wrong pytorch-flash > "$work/wrong.txt"
 status=$?
 holds "a changed bit is found" "[ $status -eq 1 ] && grep -q '\"mismatches\":1,' $work/wrong.txt &&
     grep -q '\"head\":1,\"at\":\[69,63\]' $work/wrong.txt"
+
+explain() {
+    file=$1
+    shift
+    # shellcheck disable=SC2086 # words
+    bitcut attention $sizes --explain "$work/$file.npy" --json "$@"
+}
+
+for threads in 1 3; do
+    explain g --causal --threads $threads | sed 's/"seconds":[^,}]*//' > "$work/explained.$threads"
+done
+holds "explain finds the row, with any number of threads" \
+    "grep -q '\"found\":true,.*\"row\":\"pytorch-flash\",.*\"fault\":null' $work/explained.1 &&
+    cmp -s $work/explained.1 $work/explained.3"
+explain i --causal > "$work/right.txt"
+holds "a mask that is off by one is named" \
+    "grep -q '\"found\":true,.*\"fault\":\"mask off by one\"' $work/right.txt"
+explain wrong > "$work/changed.txt"
+status=$?
+holds "a changed output is no other algorithm" "[ $status -eq 1 ] &&
+    grep -q '\"found\":false,.*\"diagnosis\":\"places\".*\"mismatches\":1,' $work/changed.txt"
 echo "1..$n"

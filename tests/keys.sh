@@ -189,6 +189,9 @@ runs > out 2>&1 || cat out >> run.failed
     prints attention attention --row plain --queries 9 --keys 9 --bound --budget --at 0,1,2
     prints attention_test attention --row plain --queries 9 --keys 9 --verify O.npy --tolerance --head-dim 32 \
         --runs 4 --power 1
+    prints explained attention --queries 9 --keys 9 --head-dim 32 --window-left 3 --explain O.npy
+    prints explained attention --queries 9 --keys 9 --head-dim 32 --window-left 3 \
+        --window-right 3 --explain O.npy
     prints mufu mufu A.npy --function ex2.approx.ftz.f32 -o Y.npy
     prints convert convert "$set/A.npy" --from tf32 --to e4m3 -o A8.npy
     prints probe probe --mutants --unit hopper/mma.m16n8k16.f32.f16
@@ -237,6 +240,7 @@ every_line() {
     unread gemm --scheme ozimmu --unit h100 -m 4 -n 4 -k 8 --budget --at 0,0 --worst 1
     unread tolerance --scheme ozimmu --unit h100 -a W.npy -b V.npy -d U.npy --seeds 5
     unread advise --fp64 -a W.npy -b V.npy
+    unread attention --queries 9 --keys 9 --head-dim 32 --window-left 3 --explain O.npy
     unread explain -a W.npy -b V.npy -d U.npy
     unread verify --scheme ozimmu-h --unit h100 -a W.npy -b V.npy -d U.npy
     unread explain -a A.npy -b B.npy -d D2.npy --recipe legemm --seconds 1
@@ -271,6 +275,7 @@ ok_if_empty "convert" "$(same convert convert)"
 ok_if_empty "mufu" "$(same mufu mufu)"
 ok_if_empty "attention" "$(same attention attention)"
 ok_if_empty "attention --tolerance" "$(same attention_test 'attention tolerance')"
+ok_if_empty "attention --explain" "$(same explained 'explain of attention')"
 ok_if_empty "replay" "$(same replay replay 'a difference')"
 ok_if_empty "replay of a paste" "$(same pasted 'replay of a paste')"
 ok_if_empty "probe" "$(same probe probe)"

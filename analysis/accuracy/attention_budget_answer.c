@@ -32,7 +32,8 @@ static enum bitcut_status prepare(struct prepared *p,
                            "a unit of integers for P V has no error budget");
     if (status != BITCUT_OK) return status;
     p->work = (struct attention_budget_work){ &p->plan, &p->x };
-    if (attention_operands_make(&p->x, &p->plan, threads) == BITCUT_OK) return BITCUT_OK;
+    if (attention_operands_make(&p->x, &p->plan, 0, threads) == BITCUT_OK)
+        return BITCUT_OK;
     return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the operands");
 }
 

@@ -211,7 +211,7 @@ static bool run_query(const struct exact_head *h, struct exact_scratch *s, bool 
     const struct bitcut_attention *const a = h->job->a;
     const size_t dim = a->value_dim;
     size_t from, to, settled = 0, open = 0;
-    attention_keys_seen(&from, &to, a, query);
+    attention_keys_seen(&from, &to, a, (int64_t)query);
     const bool empty = from == to, only_mpfr = h->job->options->only_mpfr;
     bool done = true;
     if (empty || !all_finite(h->q + query * a->head_dim, a->head_dim) ||

@@ -8,6 +8,7 @@
 #include "analysis/fp64/bound_check.h"
 #include "analysis/fp64/scheme_advice.h"
 #include "analysis/fp64/scheme_search.h"
+#include "analysis/identify/attention_search.h"
 #include "analysis/identify/result_pair.h"
 #include "analysis/identify/statistic_search.h"
 #include "analysis/predict/row_sweep.h"
@@ -44,6 +45,7 @@ const struct record answers[] = {
     INNER(attention_part_line, "attention.budget.parts", "a part of the error budget of attention", attention_part_fields),
     INNER(attention_output_part, "attention.output.parts", "a part of the error of one output", attention_output_part_fields),
     ANSWER(bitcut_attention_errors, "attention.errors", "errors of O", attention_error_fields),
+    ANSWER(bitcut_attention_explanation, "explain of attention", "what computed an O", attention_explain_fields),
     ANSWER(bitcut_explanation, "explain", "result of the search for what computed D", explain_fields),
     INNER(explanation, "explain", "the hypothesis that gives most of D", explain_best_fields),
     INNER(explanation, "explain", "the GEMMs of a batch", explain_batch_fields),

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut attention: an attention by its algorithm, its error, and a given O compared with
-   it. */
+/* bitcut attention: an attention by its algorithm, its error, a given O compared with it,
+   and what computed a given O. */
 #include "analysis/accuracy/attention_answer.h"
 #include "analysis/accuracy/attention_judge.h"
 #include "analysis/cli/command.h"
+#include "analysis/identify/attention_search.h"
 #include "analysis/sampling/attention_tolerance.h"
 #include "emu/attention/attention_run.h"
 #include "lib/base/clock.h"
@@ -11,6 +12,7 @@
 #include "lib/input/source.h"
 #include "lib/io/json_record.h"
 #include "lib/number/bits.h"
+#include "lib/number/fma.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,9 @@ enum { Q, K, V, O, FILES };
 
 struct attention_command_options {
     const char *row, *vary, *path[FILES], *format, *format_o, *input, *reference;
+    const char *explain; /* the file of O that is explained, or NULL */
+    size_t seconds;
+    uint32_t effort;
     size_t heads, kv_heads, queries, keys, head_dim, value_dim;
     int window_left, window_right;
     bool causal, bound, budget;
@@ -39,6 +44,7 @@ static const struct attention_command_options defaults = {
     .queries = 256,
     .keys = 256,
     .head_dim = 64,
+    .effort = F32_ONE,
     .window_left = BITCUT_UNSET,
     .window_right = BITCUT_UNSET,
 };
@@ -56,6 +62,15 @@ static const struct option_row options[] = {
       OPTION(attention_command, path[V], TEXT, "FILE") },
     { "verify", "compare this O with the algorithm, bit for bit",
       OPTION(attention_command, path[O], TEXT, "FILE") },
+    { "explain", "find what computed this O, without --row or with it alone",
+      OPTION(attention_command, explain, TEXT, "FILE") },
+    { "effort", "--explain: factor of the work of the search, as 0.1 or 10 (default 1)",
+      OPTION(attention_command, effort, F32, "X") },
+    { "seconds",
+      "--explain: time limit of the search (default 0: none; results then do not depend "
+      "on "
+      "the machine)",
+      OPTION(attention_command, seconds, COUNT, "S") },
     { "format",
       "format of Q, K and V in files of encodings, or of random ones (default f16)",
       OPTION(attention_command, format, TEXT, "F") },
@@ -84,7 +99,8 @@ static const struct option_row options[] = {
       OPTION(attention_command, window_right, INT, "N") },
     { "scale", "factor of the scores (default 1 / sqrt(head dimension))",
       OPTION(attention_command, scale, F32, "X") },
-    { "reference", "reference result: exact or none (default exact)",
+    { "reference",
+      "reference result: exact or none (default exact); --explain measures no errors",
       OPTION(attention_command, reference, TEXT, "R") },
     { "bound", "compare O with its error bounds; exit status 1 if one is exceeded",
       OPTION(attention_command, bound, FLAG, NULL) },
@@ -236,11 +252,12 @@ static int take_output(struct attention_setup *s)
     struct encoded_matrix *const m = &s->of[O];
     struct fault f;
     int status = find_format(&format, "--format-o", o->format_o);
-    if (status == EXIT_GOOD && o->path[O]) {
-        status = read_file(m, o->path[O], format, "--format-o");
+    const char *const path = o->explain ? o->explain : o->path[O];
+    if (status == EXIT_GOOD && path) {
+        status = read_file(m, path, format, "--format-o");
         if (status == EXIT_GOOD && (count_of(m) != count_of(q) || m->rows != q->rows ||
                                     m->cols != s->of[V].cols))
-            return complain("--verify",
+            return complain(o->explain ? "--explain" : "--verify",
                             "must have the heads and rows of Q and the columns "
                             "of V");
         return status;
@@ -465,6 +482,30 @@ static int run_test(struct context *x, struct attention_setup *s)
     return x->emitter.failed ? EXIT_FOUND : EXIT_GOOD;
 }
 
+/* --- what computed O --------------------------------------------------------------- */
+
+/* Find what computed O. */
+static int explain(struct context *x, const struct attention_setup *s)
+{
+    static struct attention_explanation e;
+    const struct explain_options o = { .effort = value_of_float(s->o->effort),
+                                       .seconds = (double)s->o->seconds,
+                                       .seed = x->seed,
+                                       .threads = x->threads,
+                                       .progress = &x->progress };
+    struct fault f;
+    if (attention_explain_run(&e, &s->a, &o, &f) != BITCUT_OK)
+        return fail_about("attention", &f);
+    json_t *const row = json_object();
+    record_json(row, attention_explain_fields, &e);
+    x->emitter.failed = !e.answer.found;
+    emit_answer(&x->emitter, row, attention_explain_lines, &e);
+    if (!e.interrupted) return e.answer.found ? EXIT_GOOD : EXIT_FOUND;
+    fault_set(&f, BITCUT_UNSUPPORTED, "stopped; %zu hypotheses were tried",
+              e.answer.tried);
+    return fail("attention", &f);
+}
+
 /* --- the command ------------------------------------------------------------------ */
 
 static int emit(struct attention_answer *answer, const struct attention_setup *s,
@@ -488,6 +529,7 @@ static int run_setup(struct context *x, struct attention_setup *s)
     if (status != EXIT_GOOD) return status;
     set_attention(s);
     if (s->o->tolerance) return run_test(x, s);
+    if (s->o->explain) return explain(x, s);
     status = compute(&answer, s, x);
     if (status == EXIT_GOOD) status = judge(&answer, s, x);
     if (status == EXIT_GOOD) status = find_bounds(&answer, s, x);
@@ -505,12 +547,19 @@ static int check(const struct context *x)
                                                    { 0 } };
     const struct attention_command_options *const o = x->own;
     struct fault f;
-    const struct used_file files[] = {
-        { "-q", o->path[Q], false }, { "-k", o->path[K], false },
-        { "-v", o->path[V], false }, { "--verify", o->path[O], false },
-        { "-o", x->output, true },   { 0 }
-    };
-    if (!o->row) return complain("--row", "is required; see bitcut list attentions");
+    const struct used_file files[] = { { "-q", o->path[Q], false },
+                                       { "-k", o->path[K], false },
+                                       { "-v", o->path[V], false },
+                                       { "--verify", o->path[O], false },
+                                       { "--explain", o->explain, false },
+                                       { "-o", x->output, true },
+                                       { 0 } };
+    if (!o->row && !o->explain)
+        return complain("--row", "is required; see bitcut list attentions");
+    if (o->explain && o->path[O])
+        return complain("--explain", "cannot be combined with --verify");
+    if (!(value_of_float(o->effort) > 0 && value_of_float(o->effort) <= EFFORT_MAX))
+        return complain("--effort", "must be above 0 and at most 1000000");
     if (!table_find(TABLE(references), o->reference))
         return fail_unknown("--reference", o->reference, TABLE(references));
     if (!o->tolerance && (o->other || o->any_tiles || o->runs || o->power || o->alarm))
@@ -527,8 +576,9 @@ static int check(const struct context *x)
         return complain("--other-format", "requires generated matrices, not files");
     if (o->causal && o->window_right != BITCUT_UNSET)
         return complain("--causal", "cannot be combined with --window-right");
-    if (o->path[O] && x->output)
-        return complain("--verify", "cannot be combined with -o");
+    if ((o->path[O] || o->explain) && x->output)
+        return complain(o->explain ? "--explain" : "--verify",
+                        "cannot be combined with -o");
     if (o->window_left < BITCUT_UNSET || o->window_right < BITCUT_UNSET)
         return complain("--window-left, --window-right", "must be at least 0");
     if (x->output && source_check(x->output, &f) != BITCUT_OK) return fail(x->output, &f);
@@ -542,7 +592,8 @@ static int run(struct context *x)
     if (status != EXIT_GOOD) return status;
     bitcut_attention_init(&s.a, sizeof s.a);
     s.a.row = bitcut_attention_find(s.o->row);
-    if (!s.a.row) return fail_unknown("--row", s.o->row, TABLE(attention_rows));
+    if (!s.a.row && s.o->row)
+        return fail_unknown("--row", s.o->row, TABLE(attention_rows));
     status = run_setup(x, &s);
     setup_free(&s);
     return status;
@@ -561,6 +612,8 @@ const struct command command_attention = {
     .examples = {
         { "Compute attention as PyTorch's flash backend does on an H100",
           "bitcut attention --row pytorch-flash --queries 300 --keys 300 --causal" },
+        { "Find what computed an O",
+          "bitcut attention --explain O.npy -q Q.npy -k K.npy -v V.npy --causal" },
         { "Measure what e4m3 loses, with tiles of 64 keys",
           "bitcut attention --row flash-attention-3-fp8 --vary block-n=64 --format e4m3" },
     },

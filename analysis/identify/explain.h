@@ -35,6 +35,11 @@ struct explain_options {
 
 enum { EFFORT_MAX = 1000000 };
 
+/* A caller's options, or NULL, with defaults filled in. */
+enum bitcut_status explain_options_take(struct explain_options *to,
+                                        const struct bitcut_explain_options *from,
+                                        int threads, struct fault *f);
+
 /* The effort of an analysis whose work is `work`, with the options. */
 static inline struct effort explain_effort(const struct explain_options *o, double work)
 {

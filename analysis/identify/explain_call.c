@@ -15,10 +15,9 @@
 
 /* --- input ------------------------------------------------------------------------ */
 
-/* Options with defaults filled in. */
-static enum bitcut_status take_options(struct explain_options *to,
-                                       const struct bitcut_explain_options *from,
-                                       int threads, struct fault *f)
+enum bitcut_status explain_options_take(struct explain_options *to,
+                                        const struct bitcut_explain_options *from,
+                                        int threads, struct fault *f)
 {
     struct bitcut_explain_options o = { .size = sizeof o };
     if (from) {
@@ -336,7 +335,7 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
     struct hostfp saved;
     struct fault f;
     enum bitcut_status status = check_places(report, found, &f);
-    if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
+    if (status == BITCUT_OK) status = explain_options_take(&o, options, threads, &f);
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
     if (status == BITCUT_OK) status = check_gemm(&q, &g, o.chip, &f);
     hostfp_enter(&saved); /* host doubles decide what is tried */
@@ -401,7 +400,7 @@ enum bitcut_status bitcut_explain_pair(struct bitcut_result_pair *pair,
         !second ? fault_set(&f, BITCUT_BAD_ARGUMENT, "there is no second result")
         : pair  ? struct_check("pairs", pair->size, sizeof *pair, &f)
                 : BITCUT_OK;
-    if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
+    if (status == BITCUT_OK) status = explain_options_take(&o, options, threads, &f);
     for (int i = 0; i < RESULTS_MAX && status == BITCUT_OK; i++) {
         status = check_places(report ? report[i] : NULL, found ? found[i] : NULL, &f);
         if (status == BITCUT_OK) status = gemm_take(&g[i], gemm, &f);

@@ -137,7 +137,7 @@ static bool all_outputs(struct attention_run *r)
     return true;
 }
 
-const struct attention_fault attention_faults[] = {
+const struct attention_test_fault attention_test_faults[] = {
     { "none", "no fault: rejections are false alarms", nothing, NULL },
     { "mask", "a query sees one key more than its mask allows", mask, NULL },
     { "last-key", "the last key is left out", last_key, NULL },

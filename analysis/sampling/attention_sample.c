@@ -185,7 +185,7 @@ static struct part part_of(const struct bitcut_attention *a, size_t *order,
 }
 
 static enum bitcut_status run_all(struct attention_run *r,
-                                  const struct attention_sample *s, struct fault *f)
+                                  const struct attention_test_sample *s, struct fault *f)
 {
     char why[BITCUT_TEXT_MAX] = "";
     const struct attention_options options = { .threads = s->threads };
@@ -199,7 +199,7 @@ static enum bitcut_status run_all(struct attention_run *r,
 }
 
 enum bitcut_status attention_run_make(struct attention_run *r,
-                                      const struct attention_sample *s, size_t i,
+                                      const struct attention_test_sample *s, size_t i,
                                       struct fault *f)
 {
     const struct bitcut_attention *const a = s->a;

@@ -23,7 +23,7 @@ struct attention_run {
     char vary[BITCUT_ATTENTION_MAX]; /* of `of` */
 };
 
-struct attention_sample {
+struct attention_test_sample {
     const struct bitcut_attention *a, *other; /* other: NULL: exact attention */
     uint64_t seed;
     bool any_tiles; /* whether runs also vary tiles, their order and splits */
@@ -36,7 +36,7 @@ size_t attention_run_outputs(const struct bitcut_attention *a);
 /* Make run i; run 0 has the order of the data.  `of.o` has the row's O.  Statuses as for
    bitcut_attention(); attention_run_clear() after any. */
 enum bitcut_status attention_run_make(struct attention_run *r,
-                                      const struct attention_sample *s, size_t i,
+                                      const struct attention_test_sample *s, size_t i,
                                       struct fault *f);
 void attention_run_clear(struct attention_run *r);
 

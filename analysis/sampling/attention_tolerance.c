@@ -17,7 +17,7 @@ static const double ALARM = 1e-6, MARGIN = 1.25;
 /* The attentions, checked, and the options with their defaults. */
 struct problem {
     struct bitcut_attention a, b;
-    struct attention_sample sample;
+    struct attention_test_sample sample;
     size_t runs;
     double alarm;
 };
@@ -246,7 +246,7 @@ static enum bitcut_status try_fault(struct attention_power *to,
     struct attention_run r;
     char why[BITCUT_TEXT_MAX] = "";
     enum bitcut_status status = attention_run_make(&r, &p->sample, i, f);
-    const struct attention_fault *const fault = to->fault;
+    const struct attention_test_fault *const fault = to->fault;
     const struct bitcut_attention own = r.of.a;
     bool has = status == BITCUT_OK;
     if (has && fault->before) {
@@ -280,7 +280,7 @@ attention_power(struct attention_power row[ATTENTION_POWER_MAX], size_t *count,
     struct problem p;
     enum bitcut_status status = take(&p, a, other, options, threads, f);
     *count = 0;
-    for (const struct attention_fault *x = attention_faults;
+    for (const struct attention_test_fault *x = attention_test_faults;
          x->name && status == BITCUT_OK; x++) {
         struct attention_power *const to = &row[(*count)++];
         *to = (struct attention_power){ .fault = x };

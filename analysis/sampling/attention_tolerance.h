@@ -29,19 +29,20 @@ enum bitcut_status attention_tolerance_judge(
     const struct progress *progress, struct fault *f);
 
 /* A fault of a kernel: what it does to an attention before it is computed, or to O. */
-struct attention_fault {
+struct attention_test_fault {
     const char *name, *what;
     /* False: the attention cannot have it. */
     bool (*before)(struct attention_run *r);
     bool (*after)(struct attention_run *r);
 };
 
-extern const struct attention_fault attention_faults[]; /* ended by a NULL name */
+extern const struct attention_test_fault
+    attention_test_faults[]; /* ended by a NULL name */
 
 /* How often a test with given limits rejects a fault, in runs that were not those of the
    limits.  The first row is without a fault: its rejections are false alarms. */
 struct attention_power {
-    const struct attention_fault *fault;
+    const struct attention_test_fault *fault;
     size_t runs;            /* runs that can have the fault   */
     size_t component, norm; /* rejected by this limit         */
     size_t either;

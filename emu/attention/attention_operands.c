@@ -172,10 +172,11 @@ static void *allocate(size_t heads, size_t rows, size_t cols)
     return memory_allocate(count, sizeof(uint32_t));
 }
 
-static bool allocate_all(struct attention_operands *x, const struct attention_plan *plan)
+static bool allocate_all(struct attention_operands *x, const struct attention_plan *plan,
+                         size_t padded)
 {
     const struct bitcut_attention *const a = &plan->a;
-    x->padded = plan->tiles * plan->block_n;
+    x->padded = larger(padded, plan->tiles * plan->block_n);
     x->q = allocate(a->heads, a->queries, a->head_dim);
     x->kt = allocate(a->kv_heads, a->head_dim, x->padded);
     x->v = allocate(a->kv_heads, x->padded, a->value_dim);
@@ -207,11 +208,12 @@ static bool make_kv(struct attention_operands *x, const struct attention_plan *p
 }
 
 enum bitcut_status attention_operands_make(struct attention_operands *x,
-                                           const struct attention_plan *plan, int threads)
+                                           const struct attention_plan *plan,
+                                           size_t padded, int threads)
 {
     const struct bitcut_attention *const a = &plan->a;
     *x = (struct attention_operands){ 0 };
-    bool done = allocate_all(x, plan);
+    bool done = allocate_all(x, plan, padded);
     const size_t work = done ? a->heads + a->kv_heads : 0;
     const int team = threads_for(threads, work);
 #pragma omp parallel for schedule(dynamic) num_threads(team)

@@ -16,10 +16,11 @@ struct attention_operands {
     float *v_factor; /* [kv head][value_dim]; NULL: none                              */
 };
 
-/* BITCUT_NO_MEMORY leaves *x cleared. */
+/* Make the operands, with keys padded to at least `padded`.  BITCUT_NO_MEMORY leaves *x
+   cleared. */
 enum bitcut_status attention_operands_make(struct attention_operands *x,
                                            const struct attention_plan *plan,
-                                           int threads);
+                                           size_t padded, int threads);
 void attention_operands_clear(struct attention_operands *x);
 
 #endif

@@ -117,10 +117,10 @@ enum bitcut_status attention_check_matrices(const struct bitcut_attention *a,
 }
 
 void attention_keys_seen(size_t *from, size_t *to, const struct bitcut_attention *a,
-                         size_t query)
+                         int64_t query)
 {
     const int64_t keys = (int64_t)a->keys;
-    const int64_t at = (int64_t)query + keys - (int64_t)a->queries; /* of the diagonal */
+    const int64_t at = query + keys - (int64_t)a->queries; /* of the diagonal */
     int64_t first = a->window_left < 0 ? 0 : at - a->window_left;
     int64_t end = a->window_right < 0 ? keys : at + a->window_right + 1;
     if (first < 0) first = 0;

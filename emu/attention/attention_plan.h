@@ -6,6 +6,17 @@
 #include "emu/attention/attention_row.h"
 #include "emu/gemm.h"
 
+/* Faults of a kernel, for explain; all zero: none. */
+struct attention_slips {
+    int64_t diagonal; /* keys by which the window of every query is moved          */
+    bool keeps_o, keeps_sum; /* O, the sum of P, is not multiplied for a new maximum */
+    bool whole_tiles; /* no key of a tile that is visited is masked                     */
+    uint32_t factor;  /* FP32: O is multiplied by it at the end; 0: by nothing     */
+};
+
+/* Splits that can be merged. */
+enum { ATTENTION_SPLITS_MAX = 1 << 10 };
+
 struct attention_plan {
     struct bitcut_attention a;       /* the caller's, with sizes and scale set          */
     struct bitcut_attention_row row; /* with its variations, block_m, block_n, splits   */
@@ -18,6 +29,7 @@ struct attention_plan {
                        of -Inf counts as 0 in the rescale; in later ones it gives NaN   */
     float scale; /* of the scores, base e                                  */
     float t;     /* the same in the base of the exponential                */
+    struct attention_slips slips; /* attention_plan_make() sets none        */
 };
 
 /* Copy a caller's attention, with value_dim and scale set.  BITCUT_BAD_ARGUMENT: it is
@@ -37,9 +49,10 @@ enum bitcut_status attention_plan_make(struct attention_plan *p,
 void attention_plan_write(char line[BITCUT_ATTENTION_MAX],
                           const struct attention_plan *p);
 
-/* The keys [*from, *to) that a query sees; the same number if none. */
+/* The keys [*from, *to) that a query sees; the same number if none.  A query before the
+   first or after the last one sees what its window would be there. */
 void attention_keys_seen(size_t *from, size_t *to, const struct bitcut_attention *a,
-                         size_t query);
+                         int64_t query);
 
 /* The number of splits of FlashAttention: num_splits_heuristic() of flash_api.cpp. */
 size_t attention_splits(size_t blocks_m, size_t processors, size_t tiles);

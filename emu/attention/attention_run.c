@@ -14,7 +14,7 @@
 
 /* Keys whose scores are computed at a time, in whole tiles, and queries of a block that
    no mask limits.  Neither changes a bit. */
-enum { KEYS_AT_A_TIME = 512, QUERIES_AT_A_TIME = 256 };
+enum { KEYS_AT_A_TIME = 512, QUERIES_AT_A_TIME = 256, QUERIES_OF_A_LIST = 8 };
 
 /* An attention while it runs. */
 struct attention_job {
@@ -141,7 +141,9 @@ static void softmax(struct worker *w, size_t tile, size_t at, size_t step)
     const size_t n = plan->block_n, base = tile * n, ld = w->job->ahead * n;
     for (size_t i = 0; i < w->rows; i++) {
         size_t from, to;
-        attention_keys_seen(&from, &to, &plan->a, w->first + i);
+        attention_keys_seen(&from, &to, &plan->a,
+                            (int64_t)(w->first + i) + plan->slips.diagonal);
+        if (plan->slips.whole_tiles) from = 0, to = plan->a.keys;
         from = larger(from, base), to = smaller(to, base + n);
         if (from >= to) from = to = base;
         const struct softmax_scores s = {
@@ -224,7 +226,7 @@ static void tiles_seen(size_t *from, size_t *to, const struct worker *w, size_t 
     *to = smaller(*from + plan->split_tiles, plan->tiles);
     const struct bitcut_attention *const a = &plan->a;
     if (!plan->masked) return;
-    const int64_t shift = (int64_t)a->keys - (int64_t)a->queries,
+    const int64_t shift = (int64_t)a->keys - (int64_t)a->queries + plan->slips.diagonal,
                   n = (int64_t)plan->block_n;
     if (a->window_right >= 0) {
         const int64_t last = (int64_t)w->block_m_last + 1 + shift + a->window_right;
@@ -291,7 +293,7 @@ static void finish_split(struct worker *w, float *lse, bool any)
 /* --- merging splits -------------------------------------------------------------------
  */
 
-enum { MERGE_MAX = 1 << 10, MERGE_THREADS = 128 };
+enum { MERGE_THREADS = 128 };
 
 /* The threads that add the weights of a query: combine_attn_seqk_parallel() of
    flash_fwd_kernel.h, with its blocks of 4, 8 or 16 queries. */
@@ -335,7 +337,7 @@ static float merge_row(float *o, const struct worker *w, size_t i)
 {
     const struct attention_plan *const plan = w->job->plan;
     const size_t split_count = (size_t)plan->row.splits, dim = plan->a.value_dim;
-    float lse[MERGE_MAX];
+    float lse[ATTENTION_SPLITS_MAX];
     size_t slots = 2;
     while (slots < split_count) slots *= 2;
     for (size_t s = 0; s < slots; s++)
@@ -364,6 +366,7 @@ static void store_row(const struct view *o, size_t at, const struct worker *w, s
     for (size_t p = 0; p < dim; p++) {
         float x = w->o[i * dim + p];
         if (factor) x *= factor[kv_head(plan, w->head) * dim + p];
+        if (plan->slips.factor) x *= float_of_bits(plan->slips.factor);
         view_set(o, at, p, x != x ? F32_NAN : bits_of_float(x));
     }
 }
@@ -454,17 +457,27 @@ static void set_block(struct worker *w, size_t head, size_t first, size_t rows)
     w->block_m_last = w->block_m_first + plan->block_m - 1;
 }
 
-/* Run block `at` of all. */
+/* Run block `at` of all, or the queries of the list's place `at`, block by block. */
 static enum bitcut_status run_nth(struct worker *w, size_t at, struct fault *f)
 {
     const struct attention_job *const job = w->job;
-    const size_t first = at % job->blocks * job->block;
+    const struct attention_place *const only = job->options->only;
+    const size_t head = only ? only[at].head : at / job->blocks,
+                 block_m = job->plan->block_m;
+    size_t first = only ? only[at].query : at % job->blocks * job->block;
+    const size_t end =
+        only ? first + only[at].count : smaller(first + job->block, job->plan->a.queries);
+    enum bitcut_status status = BITCUT_OK;
     struct hostfp saved;
-    set_block(w, at / job->blocks, first,
-              smaller(job->block, job->plan->a.queries - first));
     hostfp_enter(&saved);
-    const enum bitcut_status status = run_block(w, f);
-    if (status == BITCUT_OK) store(w);
+    while (first < end && status == BITCUT_OK) {
+        size_t rows = smaller(end - first, job->block);
+        if (only) rows = smaller(rows, block_m - first % block_m);
+        set_block(w, head, first, rows);
+        status = run_block(w, f);
+        if (status == BITCUT_OK) store(w);
+        first += rows;
+    }
     hostfp_leave(&saved);
     return status;
 }
@@ -497,7 +510,8 @@ static void run_thread(enum bitcut_status *worst, struct fault *why,
 
 static enum bitcut_status run_blocks(const struct attention_job *job, struct fault *f)
 {
-    const size_t count = job->plan->a.heads * job->blocks;
+    const struct attention_options *const o = job->options;
+    const size_t count = o->only ? o->only_count : job->plan->a.heads * job->blocks;
     const int team = threads_for(job->options->threads, count);
     enum bitcut_status worst = BITCUT_OK;
     struct fault why = { .status = BITCUT_OK };
@@ -512,23 +526,34 @@ static enum bitcut_status run_blocks(const struct attention_job *job, struct fau
     return worst;
 }
 
-enum bitcut_status attention_run(const struct attention_plan *plan,
+/* Run the plan on its operands. */
+static enum bitcut_status run_on(const struct attention_plan *plan,
+                                 const struct attention_operands *x,
                                  const struct attention_options *options, struct fault *f)
 {
     const struct bitcut_attention *const a = &plan->a;
-    struct attention_operands x;
-    struct attention_job job = { .plan = plan, .x = &x, .options = options };
-    if (!a->heads || !a->queries) return BITCUT_OK;
-    if (plan->row.splits > MERGE_MAX)
-        return fault_option(f, "vary", "splits must be at most %d", MERGE_MAX);
-    enum bitcut_status status = attention_operands_make(&x, plan, options->threads);
-    if (status != BITCUT_OK)
-        return fault_set(f, status, "not enough memory for the operands");
-    job.block = plan->masked ? plan->block_m : larger(plan->block_m, QUERIES_AT_A_TIME);
+    struct attention_job job = { .plan = plan, .x = x, .options = options };
+    job.block = options->only  ? QUERIES_OF_A_LIST
+                : plan->masked ? plan->block_m
+                               : larger(plan->block_m, QUERIES_AT_A_TIME);
     job.block = smaller(job.block, a->queries);
     job.blocks = divide_up(a->queries, job.block);
     job.ahead = tiles_ahead(plan);
-    status = run_blocks(&job, f);
+    return run_blocks(&job, f);
+}
+
+enum bitcut_status attention_run(const struct attention_plan *plan,
+                                 const struct attention_options *options, struct fault *f)
+{
+    struct attention_operands x;
+    if (!plan->a.heads || !plan->a.queries) return BITCUT_OK;
+    if (plan->row.splits > ATTENTION_SPLITS_MAX)
+        return fault_option(f, "vary", "splits must be at most %d", ATTENTION_SPLITS_MAX);
+    if (options->operands) return run_on(plan, options->operands, options, f);
+    enum bitcut_status status = attention_operands_make(&x, plan, 0, options->threads);
+    if (status != BITCUT_OK)
+        return fault_set(f, status, "not enough memory for the operands");
+    status = run_on(plan, &x, options, f);
     attention_operands_clear(&x);
     return status;
 }

@@ -5,11 +5,19 @@
 
 #include "emu/attention/attention_operands.h"
 
+/* Some queries of a head, one after the other. */
+struct attention_place {
+    size_t head, query, count;
+};
+
 /* How an attention is emulated.  No option changes a value. */
 struct attention_options {
     int threads;                     /* 0: all processors                               */
     const struct simd_level *simd;   /* NULL: as in struct gemm_options                 */
     const struct progress *progress; /* or NULL                                         */
+    const struct attention_place *only; /* compute these queries alone, or NULL         */
+    size_t only_count;
+    const struct attention_operands *operands; /* of the plan, or NULL: they are made   */
 };
 
 /* Run the plan of an attention whose matrices were checked. */

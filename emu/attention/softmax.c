@@ -168,19 +168,21 @@ static float reduce(const float *sum, const struct bitcut_attention_row *r)
 
 /* Add a tile of P to the sums of the row. */
 static void add_tile(struct softmax_row *row, const float *p, size_t count, bool first,
-                     const struct bitcut_attention_row *r)
+                     const struct attention_plan *plan)
 {
+    const struct bitcut_attention_row *const r = &plan->row;
+    const float factor = plan->slips.keeps_sum ? 1 : row->rescale;
     float own[SOFTMAX_LANES_MAX] = { 0 };
     if (!r->each_tile && !r->apart) {
-        add_lanes(row->sum, p, count, row->rescale, first, r);
+        add_lanes(row->sum, p, count, factor, first, r);
         return;
     }
     add_lanes(own, p, count, 1, true, r);
     if (r->each_tile) own[0] = reduce(own, r);
     for (int i = 0; i < (r->each_tile ? 1 : r->lanes); i++)
-        row->sum[i] =
-            first ? own[i]
-                  : multiply_add(row->sum[i], row->rescale, own[i], r->fused, r->flush);
+        row->sum[i] = first
+                          ? own[i]
+                          : multiply_add(row->sum[i], factor, own[i], r->fused, r->flush);
 }
 
 float softmax_sum(const struct softmax_row *row, const struct attention_plan *plan)
@@ -206,14 +208,14 @@ void softmax_tile(float *p, struct softmax_row *row, const struct attention_plan
         if (x->exponent) x->exponent[j] = y;
         p[j] = r->exp->of(y);
     }
-    add_tile(row, p, x->count, !step, r);
+    add_tile(row, p, x->count, !step, plan);
 }
 
 void softmax_rescale(float *o, size_t count, const struct softmax_row *row,
                      const struct attention_plan *plan)
 {
     const bool flush = plan->row.flush;
-    if (row->rescale == 1 && !flush) return;
+    if ((row->rescale == 1 && !flush) || plan->slips.keeps_o) return;
     for (size_t i = 0; i < count; i++) o[i] = multiply(o[i], row->rescale, flush);
 }
 
@@ -222,8 +224,9 @@ void softmax_add(float *o, const float *y, size_t count, const struct softmax_ro
 {
     const struct bitcut_attention_row *const r = &plan->row;
     for (size_t i = 0; i < count; i++)
-        o[i] = rescales ? multiply_add(o[i], row->rescale, y[i], r->fused, r->flush)
-                        : add(o[i], y[i], r->flush);
+        o[i] = rescales && !plan->slips.keeps_o
+                   ? multiply_add(o[i], row->rescale, y[i], r->fused, r->flush)
+                   : add(o[i], y[i], r->flush);
 }
 
 /* --- the end

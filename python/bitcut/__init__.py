@@ -13,9 +13,9 @@ import warnings
 from typing import Any
 
 from ._arrays import Array
-from ._attention import (Attention, AttentionBudget, AttentionMetrics, AttentionTolerances, AttentionVerdict,
+from ._attention import (Attention, AttentionBudget, AttentionExplanation, AttentionMetrics, AttentionTolerances, AttentionVerdict,
                          AttentionVerification, attention, attention_bound, attention_budget, attention_exact,
-                         attention_judge, attention_tolerance, attention_verify)
+                         attention_explain, attention_judge, attention_tolerance, attention_verify)
 from ._calls import (Advice, Budget, Explanation, Finding, Fit, Gemm, Metrics, Parts, Predicted, Prediction,
                      Quantized, ResultPair, Retention, Tolerances, Verification, advise, bound, budget, convert,
                      exact, explain, explain_pair, fit, gemm, judge, mma, mufu, plan, predict, predict_gemm, quantize,
@@ -52,11 +52,11 @@ def __getattr__(name: str) -> Any:
     return globals()[_RENAMED[name]]
 
 
-__all__ = ["Advice", "Array", "Attention", "AttentionBudget", "AttentionMetrics", "AttentionTolerances", "AttentionVerdict",
+__all__ = ["Advice", "Array", "Attention", "AttentionBudget", "AttentionExplanation", "AttentionMetrics", "AttentionTolerances", "AttentionVerdict",
            "AttentionVerification", "BadArgument", "BadFile", "BadType", "Budget", "Emulation",
            "Error", "Explanation", "Finding", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Parts", "Plan", "Predicted", "Prediction", "Quantized",
            "ResultPair", "Retention", "Study", "Table", "Tolerances", "Unsupported", "Verification", "advise",
-           "attention", "attention_bound", "attention_budget", "attention_exact", "attention_judge", "attention_tolerance", "attention_verify", "bound", "budget", "convert",
+           "attention", "attention_bound", "attention_budget", "attention_exact", "attention_explain", "attention_judge", "attention_tolerance", "attention_verify", "bound", "budget", "convert",
            "devices", "emulate", "exact", "explain", "explain_pair", "fit", "gemm", "judge", "library", "mma", "mufu",
            "plan", "predict", "predict_gemm", "quantize", "retention",
            "split", "study", "table", "tables", "tolerance", "verify", "workspace",

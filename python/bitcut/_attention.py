@@ -9,12 +9,13 @@ from typing import Any, Optional
 
 from . import _arrays
 from ._arrays import View, contiguous, look
-from ._calls import SEED_MAX, Budget
+from ._calls import Budget
 from ._figures import bars, points
 from ._gemm import DIMENSION_MAX, _f32, integer, real
-from ._library import (ATTENTION_MAX, Attention as Struct, AttentionErrors, AttentionOptions,
+from ._library import (ATTENTION_MAX, SEED_MAX, Attention as Struct, AttentionErrors,
+                       AttentionExplanation as _Explanation, AttentionOptions,
                        AttentionTolerances as _Tolerances, AttentionVerdict as _Verdict, BadArgument, BadType, Difference,
-                       Part, byref, compute, format_row, fresh, lib, read, text, values)
+                       ExplainOptions, Part, byref, compute, format_row, fresh, lib, read, text, values)
 from ._results import Result
 
 WINDOW_MAX = 2**30
@@ -99,8 +100,8 @@ class _Problem:
             a.scale = _f32(scale, "scale")
         wide = _arrays.element_bytes(self.q.format) >= 2
         self.shape = (*self.q.lead, self.q.rows, self.v.cols)
-        result = o if o is not None else _arrays.empty(
-            self.shape, format_o or (self.q.format if wide else "bf16"))
+        format_o = format_o or (self.q.format if wide else "bf16")
+        result = o if o is not None else _arrays.empty(self.shape, format_o)
         self.result, self.o = result, _Operand(result, "O", format_o, copy)
         if tuple(self.o.view.shape) != self.shape:
             raise BadArgument(f"O {self.o.view.shape}: not {self.shape}")
@@ -431,3 +432,50 @@ def attention_judge(o: Any, q: Any, k: Any, v: Any, *, threads: int = 0, **given
     found = fresh(AttentionErrors)
     p.run(lib.bitcut_attention_judge, byref(found), threads=threads)
     return AttentionMetrics(**values(found))
+
+
+class AttentionExplanation(Result):
+    """What computed an O: true if a hypothesis gives every output that was compared.
+
+    The attributes are those of struct bitcut_attention_explanation: ``row`` and ``vary`` are arguments of
+    attention() that give O if there is no ``fault``; ``text`` is the result in one sentence.
+    """
+
+    def __bool__(self):
+        return self.found
+
+    def __str__(self):
+        return self.text
+
+
+def attention_explain(o: Any, q: Any, k: Any, v: Any, *, row: Optional[str] = None, effort: float = 1.0,
+                      seconds: float = 0.0, seed: int = 1, threads: int = 0, **given) -> AttentionExplanation:
+    """Find what computed O: the algorithm, its tiles, splits, formats and order of sums, or a fault.
+
+    Args:    o: O, (..., queries, dim of V)
+             q: Q, as for attention()
+             k: K
+             v: V
+             row: the only algorithm to try, a name of attentions(); None: all
+             effort: factor of the work of the search, and of the comparison
+             seconds: time limit of the search; 0: none, so that the answer does not depend on the
+                 machine
+             seed: seed that chooses the sample
+             threads: number of threads; 0: one for each processor
+             given: all other arguments of attention() except lse; the window and the scale are those
+                 that were intended
+    Returns: AttentionExplanation, true if a hypothesis gives every output that was compared
+    Raises:  BadArgument, BadType: as attention()
+
+    >>> x = numpy.float16(numpy.random.default_rng(1).standard_normal((40, 32)))
+    >>> o = bitcut.attention(x, x, x, row="pytorch-flash", window_right=1).o
+    >>> bitcut.attention_explain(o, x, x, x, causal=True).fault
+    'mask off by one'
+    """
+    p = _Problem(q, k, v, o, row=row, **_without(given, "lse"))
+    found, options = fresh(_Explanation), fresh(ExplainOptions)
+    options.effort, options.seconds = real(effort, "effort"), real(seconds, "seconds")
+    options.seed = integer(seed, "seed", SEED_MAX)
+    compute(lib.bitcut_attention_explain, byref(found), byref(p.struct), byref(options), _threads(threads),
+            keep=(p, found, options))
+    return AttentionExplanation(**values(found))

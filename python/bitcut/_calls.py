@@ -14,7 +14,7 @@ from ._arrays import contiguous, look
 from ._figures import bars, line, points
 from ._fp64 import described64, problem as problem64
 from ._gemm import OF_DEVICES, Operand, OrderLike, Problem, described, integer, line_of, real
-from ._library import (DIMENSION_MAX, Advice as _Advice, AdviceOptions, BadArgument, BadType,
+from ._library import (DIMENSION_MAX, SEED_MAX, Advice as _Advice, AdviceOptions, BadArgument, BadType,
                        Difference, Explanation as _Explanation, ExplainOptions, Field, FitReport,
                        G as _GemmPointer, Part, Quantization as _Quantization, Recording,
                        ResultPair as _ResultPair, Tolerances as _Tolerances, ToleranceOptions,
@@ -23,8 +23,6 @@ from ._library import (DIMENSION_MAX, Advice as _Advice, AdviceOptions, BadArgum
 from ._plan import Plan, how_ran, quick
 from ._results import Result, text_object, text_table
 from ._tables import _read, value_of
-
-SEED_MAX = 2**64 - 1
 
 
 def _threads(threads: Any) -> int:

@@ -17,6 +17,7 @@ UNSET = -1
 TEXT_MAX, FIELD_MAX, ORDER_MAX, GEMM_MAX, ATTENTION_MAX = 240, 1024, 352, 768, 1024
 EPILOGUE_MAX = 16
 DIMENSION_MAX = ctypes.c_size_t(-1).value
+SEED_MAX = 2**64 - 1
 
 
 class Error(Exception):
@@ -118,6 +119,10 @@ class AttentionErrors(Structure):
     """The library reports its members (below)."""
 
 
+class AttentionExplanation(Structure):
+    """The library reports its members (below)."""
+
+
 class ExplainOptions(Structure):
     _fields_ = [("size", c_size_t), ("samples", c_size_t), ("seconds", c_double),
                 ("seed", c_uint64), ("effort", c_double), ("chip", c_char_p)]
@@ -208,6 +213,7 @@ STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_scales": Scal
            "bitcut_gemm": Gemm, "bitcut_attention": Attention,
            "bitcut_attention_errors": AttentionErrors, "bitcut_attention_options": AttentionOptions,
            "bitcut_attention_tolerances": AttentionTolerances, "bitcut_attention_verdict": AttentionVerdict,
+           "bitcut_attention_explanation": AttentionExplanation,
            "bitcut_field": Field, "bitcut_difference": Difference,
            "bitcut_explain_options": ExplainOptions, "bitcut_finding": Finding,
            "bitcut_explanation": Explanation, "bitcut_result_pair": ResultPair,
@@ -250,6 +256,7 @@ PROTOTYPES = {
     "attention_exact": (I, [A, I, P]), "attention_judge": (I, [POINTER(AttentionErrors), A, I, P]),
     "attention_tolerance": (I, [POINTER(AttentionTolerances), A, A, POINTER(AttentionOptions), I, P]),
     "attention_tolerance_judge": (I, [POINTER(AttentionVerdict), POINTER(AttentionTolerances), A, A, I, P]),
+    "attention_explain": (I, [POINTER(AttentionExplanation), A, POINTER(ExplainOptions), I, P]),
     "explain": (I, [POINTER(Explanation), G, G, POINTER(ExplainOptions), I, P]),
     "explain_pair": (I, [POINTER(ResultPair), POINTER(POINTER(Explanation)), POINTER(G), G,
                          POINTER(Matrix), POINTER(ExplainOptions), I, P]),

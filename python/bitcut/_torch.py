@@ -15,8 +15,9 @@ import threading
 import types
 from typing import Any, NamedTuple, Optional
 
-from . import _device, _plan
+from . import _device, _plan, _torch_attention
 from ._arrays import View, _device_of
+from ._attention import _row
 from ._calls import HOW, _threads
 from ._gemm import Operand, Problem, line_of, way
 from ._library import BadArgument, BadType, Unsupported, byref, compute, fresh_gemm, lib
@@ -44,6 +45,7 @@ WHOLE = re.compile(
     "conv(olution|[123]d|_t)|attention|(en|de)coder.*layer|trilinear|euclidean|cdist|addbmm|addmm|"
     "mm$|mkldnn_linear|_rnn|linalg_(?!vector_norm|cross)|cholesky|triangular_solve|lu_solve|ormqr")
 
+ATTENTION = "scaled_dot_product_attention"
 FUSED = ("flash_sdp", "mem_efficient_sdp", "cudnn_sdp")  # ways to compute attention
 
 # How many blocks there are, and what the settings of FUSED were before the first.
@@ -126,9 +128,16 @@ def _modes():
             return Dispatch.hidden(self, func, args, kwargs or {})
 
     class Function(TorchFunctionMode):
-        """Changes nothing; but with one, modules do not take their fused paths."""
+        """Takes attention, if the block has an algorithm for it.  With one, modules do not take their
+        fused paths."""
+
+        def __init__(self, block):
+            super().__init__()
+            self.block = block
 
         def __torch_function__(self, func, types, args=(), kwargs=None):
+            if self.block._attention and func is getattr(torch.nn.functional, ATTENTION, None):
+                return self.block._attend(torch, func, args, kwargs or {})
             return func(*args, **(kwargs or {}))
 
     return Dispatch, Function
@@ -159,21 +168,31 @@ def _attention_apart(torch):
 class Emulation(Result):
     """What a block of emulate() did.
 
-    ``line`` is how products are computed; ``taken`` how many of each operation were computed here; ``left``
+    ``line`` is how products are computed, or None; ``taken`` how many of each operation were computed here; ``left``
     how many PyTorch computed itself, and why.
     """
 
-    def __init__(self, recipe, unit, strict, threads, variations):
+    def __init__(self, recipe, unit, strict, threads, attention, vary, variations):
         unknown = sorted(set(variations) - set(HOW))
         if unknown:
             raise BadType(f"{unknown[0]}: no argument of this call")
+        if attention is not None:
+            _row(attention)
+        elif vary is not None:
+            raise BadArgument("vary: needs attention")
+        elif recipe is None:
+            raise BadType("emulate: needs a recipe and a unit, or attention")
         how = {**dict.fromkeys(HOW), "equilibrate": False, **variations, "recipe": recipe,
                "unit": unit}
-        super().__init__(line=line_of(way(**how)), taken={}, left={}, _how=how,
+        products = recipe is not None or unit is not None
+        super().__init__(line=line_of(way(**how)) if products else None, taken={}, left={}, _how=how,
                          _strict=bool(strict), _threads=_threads(threads), _entered=[],
-                         _lock=threading.Lock())
+                         _lock=threading.Lock(), _products=products,
+                         _attention={"row": attention, "vary": vary} if attention else None)
         self._options = tuple(sorted((name, str(x)) for name, x in how.items()))
         torch = _torch()[0]
+        if not products:
+            return
         one = torch.zeros(1, 1, dtype=torch.float32, device="cpu")
         self._multiply(torch, one, one, None, 1, 0)  # for what is wrong with recipe or unit
 
@@ -181,8 +200,9 @@ class Emulation(Result):
         (Dispatch, Function), stack = _modes(), contextlib.ExitStack()
         with stack:
             stack.enter_context(_attention_apart(_torch()[0]))
-            stack.enter_context(Function())
-            stack.enter_context(Dispatch(self))
+            stack.enter_context(Function(self))
+            if self._products:
+                stack.enter_context(Dispatch(self))
             self._entered.append(stack.pop_all())
         return self
 
@@ -192,6 +212,21 @@ class Emulation(Result):
     def _count(self, counts, name):
         with self._lock:
             counts[name] = counts.get(name, 0) + 1
+
+    def _attend(self, torch, func, args, kwargs):
+        """scaled_dot_product_attention by its algorithm."""
+        try:
+            o, why = _torch_attention.attend(torch, self._attention, self._threads, *args, **kwargs)
+        except BadArgument as error:
+            o, why = None, f"refused: {error}"
+        if why is None:
+            self._count(self.taken, ATTENTION)
+            return o
+        why = f"{ATTENTION} {why}"
+        if self._strict:
+            raise Unsupported(f"emulate: {why}: bitcut does not compute it")
+        self._count(self.left, why)
+        return func(*args, **kwargs)
 
     def _operation(self, torch, mode, func, args, kwargs):
         """One operation of aten."""
@@ -272,9 +307,9 @@ class Emulation(Result):
         return d
 
 
-def emulate(recipe: str, unit: str, *, strict: bool = False, threads: int = 0,
-            **variations: Any) -> Emulation:
-    """Compute PyTorch's products of FP32 matrices as a recipe on a unit does, bit for bit.
+def emulate(recipe: Optional[str] = None, unit: Optional[str] = None, *, attention: Optional[str] = None,
+            vary: Optional[str] = None, strict: bool = False, threads: int = 0, **variations: Any) -> Emulation:
+    """Compute PyTorch's products as by gemm(), and its attention as by attention(), bit for bit.
 
     ``with bitcut.emulate("legemm", "mi210") as e:`` begins a block.  In it mm, bmm, addmm, baddbmm, mv,
     addmv and dot are computed by gemm(), and so is all that PyTorch makes of them: matmul (@), einsum,
@@ -291,9 +326,15 @@ def emulate(recipe: str, unit: str, *, strict: bool = False, threads: int = 0,
     - Other types than float32, GPUs without such a kernel that emulate nothing, sparse tensors, and
       convolutions are left to PyTorch; ``e.left`` counts them.
     - Modules and scaled_dot_product_attention do not take their fused paths in the block.
+    - With ``attention``, scaled_dot_product_attention of CPU tensors in float16, bfloat16 and float32 has
+      the bits of attention() with this row; it is causal if there are as many queries as keys, and takes
+      masks that are windows, a scale and enable_gqa.  Dropout, gradients, other masks and what the row
+      does not compute are left to PyTorch.  Without recipe and unit, products are PyTorch's own.
 
-    Args:    recipe: a name of recipes()
-             unit: a name of units() or chips()
+    Args:    recipe: a name of recipes(), or None
+             unit: a name of units() or chips(), or None
+             attention: a name of attentions(); None: attention is computed by its products
+             vary: items that change fields of this row, as for attention()
              strict: an operation that is left to PyTorch raises Unsupported
              threads: number of threads; 0: one for each processor
              variations: split, scale, order and the other variations of gemm()
@@ -302,4 +343,4 @@ def emulate(recipe: str, unit: str, *, strict: bool = False, threads: int = 0,
              BadType: unknown argument
              Unsupported: the recipe does not run on this unit
     """
-    return Emulation(recipe, unit, strict, threads, variations)
+    return Emulation(recipe, unit, strict, threads, attention, vary, variations)

@@ -106,6 +106,25 @@ class Attention(Folder):
             close(o * 0, q, k, v * 0, row="pytorch-flash", causal=True, runs=30)
         with self.assertRaisesRegex(bitcut.BadArgument, "a dict with"):
             bitcut.attention_tolerance(q, k, v, row="pytorch-flash", other="plain")
+    def test_explain(self):
+        """The row and a fault are found; the answer is the program's, and does not depend on threads."""
+        q, k, v = drawn((40, 32), 1), drawn((70, 32), 2), drawn((70, 32), 3)
+        o = bitcut.attention(q, k, v, row="cudnn-sm90", vary="block-n=32", window_right=1).o
+        found = bitcut.attention_explain(o, q, k, v, causal=True, threads=2)
+        self.assertTrue(found and found.row == "cudnn-sm90" and found.vary == "block-n=32", found)
+        self.assertEqual((found.fault, found.differ, found.diagnosis), ("mask off by one", 0, "identical"))
+        self.assertEqual(str(found), str(bitcut.attention_explain(o, q, k, v, causal=True, threads=1)))
+        self.save(q=q, k=k, v=v, o=o)
+        said = self.program("attention", "-q", "Q.npy", "-k", "K.npy", "-v", "V.npy", "--causal", "--explain",
+                            "O.npy")[0]
+        for key, name in (("row", "row"), ("vary", "vary"), ("fault", "fault"), ("same", "same"),
+                          ("tried", "tried"), ("hypothesis", "text")):
+            self.assertEqual(said[key], getattr(found, name), key)
+        o[:] = 1
+        found = bitcut.attention_explain(o, q, k, v, row="cudnn-sm90", effort=0.1)
+        self.assertEqual((bool(found), found.fault, found.diagnosis), (False, None, "unexplained"))
+        with self.assertRaises(bitcut.BadArgument):
+            bitcut.attention_explain(o, q, k, v, row="flash-attention-3-fp8", vary="lanes=3")
 
     def test_refusals(self):
         def refused(error, part, *arrays, **given):

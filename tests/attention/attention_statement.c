@@ -226,7 +226,10 @@ static void head_close(struct head *h)
 static bool sees(size_t query, size_t key)
 {
     const struct bitcut_attention *const a = &plan->a;
-    const long at = (long)query + (long)a->keys - (long)a->queries, j = (long)key;
+    const long at = (long)query + (long)a->keys - (long)a->queries +
+                    (long)plan->slips.diagonal,
+               j = (long)key;
+    if (plan->slips.whole_tiles) return key < a->keys;
     return key < a->keys && (a->window_left < 0 || j >= at - a->window_left) &&
            (a->window_right < 0 || j <= at + a->window_right);
 }
@@ -278,7 +281,8 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
                             (row->descending ? plan->split_tiles - 1 - step : step);
         bool seen = !plan->masked; /* by any query of the kernel's block, as it counts */
         for (size_t i = 0; i < plan->block_m && plan->masked; i++) {
-            const long at = (long)(first_query + i) + (long)a->keys - (long)a->queries;
+            const long at = (long)(first_query + i) + (long)a->keys - (long)a->queries +
+                            (long)plan->slips.diagonal;
             const long low = (long)(tile * n), high = low + (long)n - 1;
             seen |= (a->window_right < 0 || low <= at + a->window_right) &&
                     (a->window_left < 0 || high >= at - a->window_left);
@@ -333,6 +337,8 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
             t->split[split].steps = taken + 1;
         }
         float own[LANES] = { 0 };
+        const float of_sum = plan->slips.keeps_sum ? 1 : scale;
+        const bool rescales = !plan->slips.keeps_o;
         for (size_t j = 0; j < n; j++) {
             const size_t l = j / (size_t)row->chunk % (size_t)row->lanes;
             const bool begins =
@@ -340,11 +346,11 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
             own[l] = begins ? ftz(p[j]) : plus(own[l], p[j]);
             if (row->apart) continue;
             if (!begins) lane[l] = plus(lane[l], p[j]);
-            else lane[l] = any ? then(lane[l], scale, p[j]) : ftz(p[j]);
+            else lane[l] = any ? then(lane[l], of_sum, p[j]) : ftz(p[j]);
         }
         for (int l = 0; l < row->lanes && row->apart; l++)
-            lane[l] = any ? then(lane[l], scale, own[l]) : own[l];
-        if (row->each_tile) *sum = any ? then(*sum, scale, reduced(own)) : reduced(own);
+            lane[l] = any ? then(lane[l], of_sum, own[l]) : own[l];
+        if (row->each_tile) *sum = any ? then(*sum, of_sum, reduced(own)) : reduced(own);
         else *sum = reduced(lane);
         for (size_t j = 0; j < n && row->p_divided; j++)
             p[j] = *sum == 0 || isnan(*sum) ? p[j] : p[j] / *sum;
@@ -356,7 +362,8 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
                 column[j] =
                     tile * n + j < a->keys ? h->v[(tile * n + j) * a->value_dim + c] : 0;
             if (!row->from_zero) {
-                if (any && (scale != 1 || row->flush)) o[c] = times(o[c], scale);
+                if (any && rescales && (scale != 1 || row->flush))
+                    o[c] = times(o[c], scale);
                 const float start = o[c];
                 o[c] = chain(plan->pv.unit, p, column, n, o[c]);
                 see_product(t, c, start, o[c], split, taken);
@@ -365,7 +372,7 @@ static bool run_split(float *o, float *sum, float *max, const struct head *h,
             for (size_t g = 0; g < n; g += group) {
                 const float y = chain(plan->pv.unit, p + g, column + g, group, 0);
                 see_product(t, c, 0, y, split, taken);
-                o[c] = any && !g ? then(o[c], scale, y) : plus(o[c], y);
+                o[c] = any && !g && rescales ? then(o[c], scale, y) : plus(o[c], y);
             }
         }
         any = true;
@@ -493,6 +500,8 @@ void attention_statement(float *o, float *lse, const struct attention_plan *of)
                 statement_seen->query == i)
                 statement_seen->merged = o[statement_seen->column];
             for (size_t c = 0; c < dim && row->v_channels; c++) o[c] *= h.v_factor[c];
+            for (size_t c = 0; c < dim && of->slips.factor; c++)
+                o[c] *= f32(of->slips.factor);
         }
         head_close(&h);
     }

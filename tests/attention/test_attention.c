@@ -14,12 +14,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Random faults of a kernel. */
+static struct attention_slips draw_slips(uint64_t *rng)
+{
+    return (struct attention_slips){ .diagonal = test_between(rng, -3, 3),
+                                     .keeps_o = test_between(rng, 0, 2) == 0,
+                                     .keeps_sum = test_between(rng, 0, 2) == 0,
+                                     .whole_tiles = test_between(rng, 0, 3) == 0,
+                                     .factor = test_between(rng, 0, 1) ? 0x43800000 : 0 };
+}
+
 /* --- against the statement ------------------------------------------------------------
  */
 
 static uint32_t canonical(uint32_t x) { return f32_is_nan(x) ? 0x7fffffff : x; }
 
-static void check_case(struct attention_case *c)
+static void check_with(struct attention_case *c, const struct attention_slips *slips)
 {
     static float o[ELEMENTS_MAX], lse[HEADS_MAX * ROWS_MAX];
     struct attention_plan plan;
@@ -29,7 +39,11 @@ static void check_case(struct attention_case *c)
     ck_assert_int_eq(attention_take(&a, &c->a, &f), BITCUT_OK);
     ck_assert_msg(attention_plan_make(&plan, &a, &f) == BITCUT_OK, "%s: %s", f.text,
                   c->items);
-    ck_assert_msg(bitcut_attention(&c->a, 1, why) == BITCUT_OK, "%s", why);
+    if (slips) {
+        plan.slips = *slips;
+        const struct attention_options options = { .threads = 1 };
+        ck_assert_msg(attention_run(&plan, &options, &f) == BITCUT_OK, "%s", f.text);
+    } else ck_assert_msg(bitcut_attention(&c->a, 1, why) == BITCUT_OK, "%s", why);
     attention_statement(o, lse, &plan);
     for (size_t i = 0; i < a.heads * a.queries * a.value_dim; i++) {
         const uint32_t got = c->o[i], want = canonical(bits_of_float(o[i]));
@@ -47,6 +61,8 @@ static void check_case(struct attention_case *c)
                       "%s (%s): lse %zu: got %08x, want %08x", a.row->name, c->items, i,
                       c->lse[i], bits_of_float(lse[i]));
 }
+
+static void check_case(struct attention_case *c) { check_with(c, NULL); }
 
 START_TEST(rows_as_stated)
 {
@@ -69,6 +85,71 @@ START_TEST(variations_as_stated)
             attention_case_draw(&c, r, &rng);
             attention_case_vary(&c, r, &rng);
             check_case(&c);
+        }
+}
+END_TEST
+
+START_TEST(faults_as_stated)
+{
+    static struct attention_case c;
+    uint64_t rng = test_seed() + 5;
+    for (const struct bitcut_attention_row *r = attention_rows; r->name; r++)
+        for (int i = test_cases(60, 400); i; i--) {
+            attention_case_draw(&c, r, &rng);
+            if (strcmp(r->name, "plain")) attention_case_vary(&c, r, &rng);
+            const struct attention_slips slips = draw_slips(&rng);
+            check_with(&c, &slips);
+        }
+}
+END_TEST
+
+/* A list of queries, in any order, on operands with more padding, gives their bits, and
+   writes no other query. */
+START_TEST(some_queries)
+{
+    static struct attention_case c;
+    static uint32_t want[ELEMENTS_MAX];
+    uint64_t rng = test_seed() + 6;
+    for (const struct bitcut_attention_row *r = attention_rows; r->name; r++)
+        for (int i = test_cases(100, 400); i; i--) {
+            struct attention_plan plan;
+            struct attention_operands x;
+            struct attention_place place[2];
+            struct bitcut_attention a;
+            struct fault f;
+            char why[BITCUT_TEXT_MAX];
+            attention_case_draw(&c, r, &rng);
+            const size_t n = c.a.value_dim;
+            if (strcmp(r->name, "plain"))
+                snprintf(c.items, sizeof c.items, "block-m=4,block-n=4");
+            ck_assert_int_eq(bitcut_attention(&c.a, 1, why), BITCUT_OK);
+            memcpy(want, c.o, c.a.heads * c.a.o.stride * sizeof *want);
+            memset(c.o, 0x55, c.a.heads * c.a.o.stride * sizeof *want);
+            ck_assert_int_eq(attention_take(&a, &c.a, &f), BITCUT_OK);
+            ck_assert_int_eq(attention_plan_make(&plan, &a, &f), BITCUT_OK);
+            for (int j = 0; j < 2; j++) {
+                place[j] = (struct attention_place){
+                    (size_t)test_between(&rng, 0, (int)a.heads - 1),
+                    (size_t)test_between(&rng, 0, (int)a.queries - 1), 1
+                };
+                place[j].count =
+                    (size_t)test_between(&rng, 1, (int)(a.queries - place[j].query));
+            }
+            ck_assert_int_eq(attention_operands_make(&x, &plan, ROWS_MAX + 100, 1),
+                             BITCUT_OK);
+            const struct attention_options o = {
+                .threads = 2, .only = place, .only_count = 2, .operands = &x
+            };
+            ck_assert_int_eq(attention_run(&plan, &o, &f), BITCUT_OK);
+            for (size_t at = 0; at < a.heads * a.queries * n; at++) {
+                bool listed = false;
+                for (int j = 0; j < 2; j++) {
+                    const size_t first = place[j].head * a.queries + place[j].query;
+                    listed |= at / n >= first && at / n < first + place[j].count;
+                }
+                ck_assert_uint_eq(c.o[at], listed ? want[at] : 0x55555555);
+            }
+            attention_operands_clear(&x);
         }
 }
 END_TEST
@@ -238,5 +319,5 @@ START_TEST(fields)
 }
 END_TEST
 
-TEST_MAIN("attention", rows_as_stated, variations_as_stated, many_splits, same_bits,
-          numbers_of_splits, refusals, fields)
+TEST_MAIN("attention", rows_as_stated, variations_as_stated, faults_as_stated,
+          some_queries, many_splits, same_bits, numbers_of_splits, refusals, fields)

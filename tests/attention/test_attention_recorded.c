@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows of PyTorch's attention, compared with what it computed on an NVIDIA H200, bit
-   for bit: data/attention.  BITCUT_DATA names the data folder.  Every fifth case is
-   compared, from one that the seed chooses on; with BITCUT_LONG=1 all are. */
+   for bit, and found as what computed it: data/attention.  BITCUT_DATA names the data
+   folder.  Every fifth case is compared, from one that the seed chooses on; with
+   BITCUT_LONG=1 all are. */
 #include "emu/attention/attention_run.h"
 #include "lib/base/size.h"
+#include "lib/base/text.h"
 #include "lib/io/npy.h"
 #include "lib/number/bits.h"
 #include "tests/test.h"
@@ -226,6 +228,79 @@ static void read_array(struct array *to, const char *name)
     ck_assert_msg(npy_read(to, path, &f) == BITCUT_OK, "%s", f.text);
 }
 
+/* --- explaining --------------------------------------------------------------------- */
+
+/* What computed the recorded queries of a case without a mask, whose queries do not
+   depend on each other.  The number of splits is told, because it depends on all heads.
+ */
+static void explain_recorded(size_t *named, const struct recorded *c,
+                             const struct recording *r)
+{
+    struct bitcut_attention_explanation e = { .size = sizeof e };
+    const struct bitcut_explain_options o = { .size = sizeof o, .effort = 0.5 };
+    const void *q[HEADS_MAX], *k[HEADS_MAX], *v[HEADS_MAX], *out[HEADS_MAX];
+    size_t heads[HEADS_MAX], at = r->o_read;
+    struct bitcut_attention a;
+    char vary[32], why[BITCUT_TEXT_MAX], expected[64] = "row=";
+    const size_t dim = c->head_dim;
+    set_attention(&a, c);
+    text_add(expected, sizeof expected, "%s", a.row->name);
+    snprintf(vary, sizeof vary, "splits=%d", splits_of(c));
+    a.row = NULL, a.vary = vary;
+    a.heads = a.kv_heads = sampled_heads(heads, c);
+    for (size_t h = 0; h < a.heads; h++) {
+        const size_t kv = heads[h] / (c->heads / c->kv_heads);
+        uint16_t *const all = operand_of(c, 1, heads[h]), *const x =
+                                                              malloc(c->queries * dim *
+                                                                     sizeof *x);
+        a.queries = 0;
+        for (size_t i = 0; i < c->queries; i++) {
+            if (!is_sampled(i, c->queries)) continue;
+            memmove(all + a.queries * dim, all + i * dim, dim * sizeof *all);
+            for (size_t j = 0; j < dim; j++)
+                x[a.queries * dim + j] = (uint16_t)array_get(&r->o, at++);
+            a.queries++;
+        }
+        q[h] = all, k[h] = operand_of(c, 2, kv), v[h] = operand_of(c, 3, kv), out[h] = x;
+    }
+    a.q.each = q, a.k.each = k, a.v.each = v, a.o.each = out;
+    ck_assert_msg(bitcut_attention_explain(&e, &a, &o, 2, why) == BITCUT_OK, "%s", why);
+    const bool good =
+        e.found && !e.fault && (!strcmp(e.row, expected + 4) || strstr(e.same, expected));
+    if (!good)
+        printf("# %s %s %zu %zu %zu %zu %zu %s: %s; same: %s\n", c->backend, c->type,
+               c->batch, c->heads, c->queries, c->keys, dim, c->data, e.text, e.same);
+    *named += good;
+    for (size_t h = 0; h < a.heads; h++)
+        free((void *)q[h]), free((void *)k[h]), free((void *)v[h]), free((void *)out[h]);
+}
+
+START_TEST(explained)
+{
+    char path[4096];
+    struct recording r = { 0 };
+    struct recorded c;
+    size_t all = 0, named = 0;
+    snprintf(path, sizeof path, "%s/attention/h200.tsv", getenv("BITCUT_DATA"));
+    FILE *const file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    read_array(&r.o, "h200_o.npy");
+    for (uint64_t i = test_seed(); read_case(&c, file); i++) {
+        const bool plain = is(c.data, "plain") || is(c.data, "wide2");
+        if (is(c.mask, "none") && plain && (i % 20 == 0 || is_long())) {
+            all++;
+            explain_recorded(&named, &c, &r);
+        }
+        skip(&r, &c);
+    }
+    printf("# %zu of %zu recorded O are explained by their row\n", named, all);
+    fflush(stdout);
+    ck_assert_uint_eq(named, all);
+    array_clear(&r.o);
+    fclose(file);
+}
+END_TEST
+
 START_TEST(h200)
 {
     char path[4096];
@@ -261,6 +336,6 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const list[] = { h200, NULL };
+    const TTest *const list[] = { h200, explained, NULL };
     return test_run("attention as recorded", list);
 }
