@@ -1389,15 +1389,15 @@ struct bitcut_explain_options;
             options:   the options, or NULL.
    Out:     report:    the result.
             why:       the reason.
-   - Rows are tried on a sample of queries, then rows with faults; the best ones change
-   one field after the other.  A hypothesis that gives the sample is compared with all of
-   O, and queries that differ join the sample.
+   - Rows are tried on a sample of queries, then rows with faults.  Each of the best ones
+     makes the best change of one field while that is better.  A hypothesis that gives the
+     sample is compared with all of O, and queries that differ join the sample.
    - All NaN are equal.
    - A fault is named if a hypothesis with it gives every output, which none without it
      does and which is not by chance; or if O is not a result up to rounding, and is 4
      times as near with the fault.
-   - If all of O takes more than 2^36 products times `effort`, spread queries are
-   compared, and `compared` is below `total`.
+   - If all of O takes more than 2^36 products times `effort`, spread queries are compared,
+     and `compared` is below `total`.
    - *report is written only on success.
    - The same seed gives the same result, unless time ran out. */
 enum bitcut_status bitcut_attention_explain(struct bitcut_attention_explanation *report,

@@ -95,26 +95,26 @@ static bool try(struct attention_search *s, struct attention_trial *t)
 
 /* --- climbing ----------------------------------------------------------------------- */
 
-/* Set the best item of an axis.  Returns whether it is better than the present one. */
-static bool climb_axis(struct attention_search *s, struct attention_trial *best, int axis)
+/* Try every item of an axis in place of that of `start`; *best becomes the best one. */
+static void climb_axis(struct attention_search *s, struct attention_trial *best,
+                       const struct attention_trial *start, int axis)
 {
-    const struct attention_trial start = *best;
     for (unsigned char i = 0; !i || attention_axes[axis].item[i - 1]; i++) {
-        struct attention_trial next = start;
+        struct attention_trial next = *start;
         next.h.value[axis] = i;
-        if (i != start.h.value[axis] && try(s, &next) && is_better(&next.x, &best->x))
+        if (i != start->h.value[axis] && !is_whole(&best->x) && try(s, &next) &&
+            is_better(&next.x, &best->x))
             *best = next;
     }
-    return best->h.value[axis] != start.h.value[axis];
 }
 
-/* Change one axis after the other while that is better. */
+/* Make the best change of one axis while there is a better one. */
 static void climb(struct attention_search *s, struct attention_trial *best)
 {
     for (bool better = true; better && !is_whole(&best->x) && !is_over(s);) {
-        better = false;
-        for (int i = 0; i < ATTENTION_AXES && !is_whole(&best->x); i++)
-            better |= climb_axis(s, best, i);
+        const struct attention_trial start = *best;
+        for (int i = 0; i < ATTENTION_AXES; i++) climb_axis(s, best, &start, i);
+        better = is_better(&best->x, &start.x);
     }
 }
 
