@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Memory that is not available, at one allocation after the other, by tests/alloc.c: a
 # command ends with status 3 and one line, or as if nothing had failed; its output is
-# complete or absent.  BITCUT_BRIEF tries few of the allocations, BITCUT_LONG more.
+# complete or absent.  BITCUT_WHOLE tries more of the allocations, BITCUT_LONG most.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
@@ -17,8 +17,8 @@ cd "$work/run" || exit 99
 
 # How many allocations are tried each; beyond, ever fewer.
 if [ -n "${BITCUT_LONG:-}" ]; then every=512
-elif [ -n "${BITCUT_BRIEF:-}" ]; then every=16
-else every=48
+elif is_whole; then every=48
+else every=16
 fi
 
 # disturbed WORD...: how bitcut ended otherwise than it may.
@@ -87,15 +87,7 @@ matrix='gemm --recipe fp32 --unit fma/f32 --reference none -k 2'
         bitcut probe --unit ideal/rz25 -o ../vectors
 } > ../out || echo "Bail out! no operands"
 
-# record WORDS: a line of a paste.
-record() { printf '%s sum=%.8s\n' "$1" "$(printf %s "$1" | sha256sum)"; }
-{
-    record 'settle:begin version=1 count=2 device=x'
-    sed -n 's/^settle:[0-9]* \(op=mm a=f64 .*\) sum=.*/settle:1 \1/p
-        s/^settle:[0-9]* \(op=scaled a=e5m2 b=e4m3 d=f32 .* k=32 .*\) sum=.*/settle:2 \1/p' \
-        "$BITCUT_DATA/pastes/h200.txt" | sort | while read -r line; do record "$line"; done
-    record 'settle:end count=2'
-} > ../paste.txt
+short_paste "$BITCUT_DATA/pastes/h200.txt" > ../paste.txt
 
 prints "list" list units
 prints "replay" replay "$set"

@@ -62,6 +62,8 @@ predicted() {
     [ $status = "$1" ] || { echo "$2: status $status"; cat "$work/said"; }
 }
 
+# Of the cases every third is explained.
+sed 1d cases.tsv | cut -f 1 | part 3 > "$work/explained"
 # A case more or less is seen here.
 ok_if_empty "27 cases" "$([ "$(wc -l < cases.tsv)" = 28 ] || wc -l cases.tsv)"
 while IFS=$tab read -r name _ _ _ steps others options; do
@@ -75,7 +77,7 @@ while IFS=$tab read -r name _ _ _ steps others options; do
             ok_if_empty "mm has no C" "$(predicted 3 mm bf16 "$options --layout NT")" ;;
     esac
     case $options in *s32*) continue ;; esac
-    [ "$name" = case ] || ok_if_empty "$name is explained" \
+    ! grep -qxF "$name" "$work/explained" || ok_if_empty "$name is explained" \
         "$(is_explained "$steps" "$options")"
 done < cases.tsv
 echo "1..$n"

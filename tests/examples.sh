@@ -38,7 +38,7 @@ examples_shown() {
 }
 
 # Each line in a folder that has what the first of gemm writes, the project's data and, for
-# `run`, a program; every second one without BITCUT_WHOLE.
+# `run`, a program; every third one without BITCUT_WHOLE.
 runs() {
     mkdir bin folder
     printf '#!/bin/sh\n' > bin/python3
@@ -49,7 +49,7 @@ runs() {
         grep -v -e '--device cuda' > ../lines
     [ -f "$build/bitcut-run.so" ] || { grep -v '^bitcut run ' ../lines > few; mv few ../lines; }
     [ "$(wc -l < ../lines)" -ge 30 ] || echo "$(wc -l < ../lines) lines"
-    part 2 < ../lines > few
+    part 3 < ../lines > few
     mv few ../lines
     while read -r line; do
         PATH="$work/bin:$PATH" sh -c "$line" > ../out 2> ../err < /dev/null ||

@@ -188,7 +188,7 @@ for signal in $(signals) $(hangup); do
         --unit a100 -m 4096 -n 4096 -k 4096 --reference none -o D.npy)"
 done
 
-# SECONDS until the signal|NAME|WORDS: a command in one of its longest loops.
+# SECONDS until the signal|all: with all cases only|NAME|WORDS: a command in one of its longest loops.
 inputs_made
 # shellcheck disable=SC2034 # in the table
 gemm='gemm --recipe plain --unit a100' f32='gemm --recipe fp32 --unit fma/f32'
@@ -196,36 +196,37 @@ gemm='gemm --recipe plain --unit a100' f32='gemm --recipe fp32 --unit fma/f32'
 few='--outputs 1' bf16=$BITCUT_DATA/directed/cdna3/mfma.16x16x16.f32.bf16
 square=../matrix.npy
 export gemm f32 few bf16 square
-while IFS='|' read -r seconds name words; do
+while IFS='|' read -r seconds which name words; do
     eval "set -- $words"
+    [ "$which" != all ] || is_whole || { skip "$name" all && continue; }
     case ${BITCUT_BRIEF:+brief}$name in
     brief*,* | briefm* | briefb*) skip "$name" whole && continue ;;
     esac
     ok_if_empty "$name" "$(interrupted TERM "$@")"
 done << 'END'
-5|gemm, its reference by mpfr|$gemm -m 128 -n 128 -k 65536 --reference mpfr -o D.npy
-3|gemm, its reference|$f32 -m 64 -n 64 -k 8000000 -o D.npy
-1|gemm, input gendot|$gemm --input-a "gendot" --input-b "gendot" -m 9 -n 6000 -k 6000
-1|gemm, worst inputs|gemm --scheme slices-f16 --unit h100 --worst-inputs -m 4 -n 4 -k 4096
-1|gemm, input spatial|$gemm --input-a spatial -m 16000 -n 9 -k 16000
-0.5|gemm, reading|$f32 -a ../comments.mtx -b ../comments.mtx -c ../comments.mtx
-3|gemm, writing|$f32 -m 9000 -n 9000 -k 1 --reference none -o D.mtx
-1|bound, watching|bound --recipe ootomo --unit a100 -m 64 -n 64 -k 4000 --samples 4096
-2|bound, its limits|bound --recipe ootomo --unit a100 -m 1500 -n 1500 -k 9000
-1|mma|mma --unit ideal/rn25 -a ../f16.npy -b ../f16.npy -c ../f32.npy -o D.npy
-1|verify|verify --recipe ootomo --unit a100 -a $square -b $square -d $square
-1|split|split --samples 4000000000
-1|replay|replay $(yes "$BITCUT_DATA/h200" | head -n 500)
-1|fit|fit $few "$bf16"
-1|probe|probe --mutants
-1|probe of sets|probe --mutants $(yes "$BITCUT_DATA/h200" | head -n 500)
-1|tolerance|tolerance --recipe ootomo --unit a100 --seeds 1000000
-2|tolerance, its faults|tolerance --recipe ootomo --unit a100 --seeds 3 --power 100000
-1|tolerance, one run|tolerance --recipe fp32 --unit fma/f32 -k 8000000
-1|study|study legemm --scale paper
-1|bench exact|bench exact -n 1536
-1|bench exact, the fma loop|bench exact -n 16384
-1|bench emu|bench emu -n 8192
+5|all|gemm, its reference by mpfr|$gemm -m 128 -n 128 -k 65536 --reference mpfr -o D.npy
+3|all|gemm, its reference|$f32 -m 64 -n 64 -k 8000000 -o D.npy
+1|all|gemm, input gendot|$gemm --input-a "gendot" --input-b "gendot" -m 9 -n 6000 -k 6000
+1|all|gemm, worst inputs|gemm --scheme slices-f16 --unit h100 --worst-inputs -m 4 -n 4 -k 4096
+1||gemm, input spatial|$gemm --input-a spatial -m 16000 -n 9 -k 16000
+0.5||gemm, reading|$f32 -a ../comments.mtx -b ../comments.mtx -c ../comments.mtx
+3||gemm, writing|$f32 -m 9000 -n 9000 -k 1 --reference none -o D.mtx
+1||bound, watching|bound --recipe ootomo --unit a100 -m 64 -n 64 -k 4000 --samples 4096
+2|all|bound, its limits|bound --recipe ootomo --unit a100 -m 1500 -n 1500 -k 9000
+1||mma|mma --unit ideal/rn25 -a ../f16.npy -b ../f16.npy -c ../f32.npy -o D.npy
+1||verify|verify --recipe ootomo --unit a100 -a $square -b $square -d $square
+1||split|split --samples 4000000000
+1||replay|replay $(yes "$BITCUT_DATA/h200" | head -n 500)
+1||fit|fit $few "$bf16"
+1||probe|probe --mutants
+1|all|probe of sets|probe --mutants $(yes "$BITCUT_DATA/h200" | head -n 500)
+1||tolerance|tolerance --recipe ootomo --unit a100 --seeds 1000000
+2|all|tolerance, its faults|tolerance --recipe ootomo --unit a100 --seeds 3 --power 100000
+1|all|tolerance, one run|tolerance --recipe fp32 --unit fma/f32 -k 8000000
+1||study|study legemm --scale paper
+1||bench exact|bench exact -n 1536
+1|all|bench exact, the fma loop|bench exact -n 16384
+1||bench emu|bench emu -n 8192
 END
 for signal in $(signals); do
     ok_if_empty "explain, SIG$signal in its search" "$(in_time explain_interrupted "$signal" \

@@ -148,20 +148,20 @@ runs > out 2>&1 || cat out >> run.failed
     # shellcheck disable=SC2086 # words
     prints verify verify --recipe legemm --unit h100 $two -d two-D.npy --seconds 2
     # shellcheck disable=SC2086 # words
-    prints explain explain $two -d two-D.npy --seconds 2
+    prints explain explain $two -d two-D.npy --effort 0.02
     prints gemm gemm --recipe legemm --unit a100 $small --alpha 0.125 -o D3.npy
     prints explain explain -a A.npy -b B.npy -d D3.npy --recipe legemm --unit a100
     prints verify verify --recipe plain --unit hopper/mma.m16n8k32.s32.s8 -a IA.npy -b IB.npy -d ID.npy
-    prints explain explain -a A.npy -b B.npy -d D.npy -d D2.npy --recipe legemm --seconds 2
+    prints explain explain -a A.npy -b B.npy -d D.npy -d D2.npy --recipe legemm --effort 0.02
     printf '\377' | dd of=D2.npy bs=1 seek=200 conv=notrunc 2> err
     prints explain explain -a A.npy -b B.npy -d D2.npy --recipe legemm --unit \
-        ampere/mma.m16n8k16.f32.f16 --seconds 2
+        ampere/mma.m16n8k16.f32.f16 --effort 0.02
     # 16 k are missing, and no hypothesis of fp32 gives the rest
     bitcut gemm --recipe plain --unit v100 -m 24 -n 20 -k 64 --save-a K.mtx --save-b L.mtx \
         --reference none > out
     awk 'NR > 2 + 24 * 16 && NR <= 2 + 24 * 32 { $1 = 0 } { print }' K.mtx > K0.mtx
     bitcut gemm --recipe plain --unit v100 -a K0.mtx -b L.mtx -o KD.mtx --reference none > out
-    prints explain explain -a K.mtx -b L.mtx -d KD.mtx --recipe fp32 --unit fma/f32 --seconds 2
+    prints explain explain -a K.mtx -b L.mtx -d KD.mtx --recipe fp32 --unit fma/f32 --effort 0.02
     prints probed explain --unit h100 -m 8 -n 8 -k 32 --format f16 --probe \
         'bitcut gemm -a $BITCUT_A -b $BITCUT_B -o $BITCUT_D --recipe plain --unit h100 --reference none'
     prints bound bound --recipe legemm --unit h100 $small
@@ -181,7 +181,8 @@ runs > out 2>&1 || cat out >> run.failed
     prints mma mma --unit hopper/mma.m16n8k4.f32.tf32 -a "$set/A.npy" -b "$set/B.npy" \
         -c "$set/C.npy" -o M.npy
     prints replay replay changed
-    prints pasted replay "$source/data/pastes/zen4.txt"
+    short_paste "$source/data/pastes/h200.txt" > paste.txt
+    prints pasted replay paste.txt
     prints attention attention --row pytorch-flash --queries 9 --keys 9 -o O.npy
     prints attention attention --row flash-attention-2 --queries 9 --keys 9 --head-dim 32 \
         --window-left 3 --window-right 3 -o O.npy
@@ -197,7 +198,7 @@ runs > out 2>&1 || cat out >> run.failed
     prints probe probe --mutants --unit hopper/mma.m16n8k16.f32.f16
     prints fit fit "$set" --outputs 100 --next asked
     prints fit fit changed/hopper/mma.m16n8k4.f32.tf32
-    prints study study figure1 -o rows
+    prints study study figure1 --shard 0/8 -o rows
     prints study study table1 --verdicts
     prints study study --merge rows
     prints report report --no-studies -o report
@@ -243,7 +244,7 @@ every_line() {
     unread attention --queries 9 --keys 9 --head-dim 32 --window-left 3 --explain O.npy
     unread explain -a W.npy -b V.npy -d U.npy
     unread verify --scheme ozimmu-h --unit h100 -a W.npy -b V.npy -d U.npy
-    unread explain -a A.npy -b B.npy -d D2.npy --recipe legemm --seconds 1
+    unread explain -a A.npy -b B.npy -d D2.npy --recipe legemm --effort 0.02
     unread tolerance --recipe legemm --unit h100 -a A.npy -b B.npy -d D.npy --power 1 --seeds 5
     unread predict --library openblas-0.3.21 --chip haswell -m 20 -n 40 -k 700
     unread advise -a A.npy -b B.npy --unit h100 --unit mi210

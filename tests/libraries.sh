@@ -101,7 +101,7 @@ rows_of() {
 }
 
 for file in "$rows"/*.jsonl; do
-    rows_of "$file" | part 2 > some
+    rows_of "$file" | part 3 > some
     while read -r row; do
         m=$(number m) cols=$(number n) k=$(number k)
         name="$(of library) $(of function) $(of core) $(of layout), $(of operands) to \

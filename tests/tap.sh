@@ -80,6 +80,7 @@ skip_all() { echo "1..0 # SKIP needs $(needed "$1")"; exit 0; }
 
 # own_errors FILE: without what a sanitizer says of memory that cannot be had.
 own_errors() {
+    case ${CFLAGS:-} in *-fsanitize*) ;; *) return ;; esac
     grep -v '^==[0-9]*==WARNING: AddressSanitizer' "$1" > "$1.own"
     mv "$1.own" "$1"
 }
@@ -109,6 +110,16 @@ stopped() {
     kill $! 2> /dev/null
     wait $!
     [ -e "$file" ] || { echo "no $file"; cat err; }
+}
+
+# short_paste FILE: two lines of a recorded paste, as one that is replayed at once.
+short_paste() {
+    for line in 'settle:begin version=1 count=2 device=x' "$(sed -n \
+        's/^settle:[0-9]* \(op=mm a=f64 .*\) sum=.*/settle:1 \1/p' "$1")" "$(sed -n \
+        's/^settle:[0-9]* \(op=scaled a=e5m2 b=e4m3 d=f32 .* k=32 .*\) sum=.*/settle:2 \1/p' "$1")" \
+        'settle:end count=2'; do
+        printf '%s sum=%.8s\n' "$line" "$(printf %s "$line" | sha256sum)"
+    done
 }
 
 # value KEY: its values in the JSON Lines in `out`.
