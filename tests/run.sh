@@ -392,7 +392,7 @@ if_whole "every name in every way: legemm" called_legemm
 ok_if_empty "each has its place" "$(by_name)"
 another_way() { called ootomo $SCENE_UNIT plain@v100; }
 by_library() { called ootomo $SCENE_UNIT original; }
-exhaustive "... and by another way" another_way
+if_whole "... and by another way" another_way
 if_whole "... and by the library" by_library
 scenes
 ok_if_empty "a routine within another is counted once" "$(counted_once)"
