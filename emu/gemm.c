@@ -360,13 +360,19 @@ static size_t first_sequence(const struct job *job)
     return i;
 }
 
+/* Whether factors are applied to sums of k-steps, not to whole products. */
+static bool scales_sums(const struct bitcut_gemm *g)
+{
+    return g->scaling == BITCUT_SCALING_UNIT || gemm_scales_promotions(g);
+}
+
 /* Check that every sequence of k begins with a block of the factors that are applied to
    its sums. */
 static enum bitcut_status check_blocks(const struct k_parts *parts, size_t step,
                                        const struct bitcut_gemm *g, struct fault *f)
 {
     const size_t depth[] = { factor_depth(&g->scale_a), factor_depth(&g->scale_b) };
-    if (g->scaling != BITCUT_SCALING_UNIT && !gemm_scales_promotions(g)) return BITCUT_OK;
+    if (!scales_sums(g)) return BITCUT_OK;
     bool fits = !parts->element;
     for (int x = 0; x < 2; x++)
         for (size_t i = 0; depth[x] && i < parts->count; i++)
@@ -383,7 +389,7 @@ enum bitcut_status gemm_check_order(const struct bitcut_gemm *g,
                                     const struct gemm_plan *plan, struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
-    if (!gemm_has_scales(g)) return BITCUT_OK;
+    if (!gemm_has_scales(g) || !scales_sums(g)) return BITCUT_OK;
     for (size_t i = 0; i < (gemm_groups_k(g) ? g->count : 1) && status == BITCUT_OK;
          i++) {
         const struct bitcut_gemm one = gemm_groups_k(g) ? gemm_nth(g, i) : *g;

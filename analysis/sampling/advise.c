@@ -40,6 +40,7 @@ enum {
 struct list {
     struct advise_trial *at;
     size_t count, room;
+    bool incomplete; /* not enough memory to know which trials there are */
 };
 
 /* Products of two numbers, for all pairs. */
@@ -132,12 +133,15 @@ static bool holds_elements(const struct candidate *c, const struct advise_proble
 }
 
 /* Whether blocks of factors consist of k-steps, in every product. */
-static bool blocks_fit(const struct advise_trial *t, const struct advise_problem *q)
+static bool blocks_fit(struct list *l, const struct advise_trial *t,
+                       const struct advise_problem *q)
 {
     struct bitcut_gemm g = t->gemm;
     for (size_t i = 0; i < q->pairs; i++) {
         g.k = q->of[i].a.cols;
-        if (gemm_check_order(&g, &t->plan, NULL) != BITCUT_OK) return false;
+        const enum bitcut_status status = gemm_check_order(&g, &t->plan, NULL);
+        l->incomplete |= status == BITCUT_NO_MEMORY;
+        if (status != BITCUT_OK) return false;
     }
     return true;
 }
@@ -155,7 +159,7 @@ static void add(struct list *l, const struct advise_problem *q, const char *targ
             (quantized && variations[v].equilibrate) ||
             gemm_equilibrates(&t->gemm) != variations[v].equilibrate ||
             gemm_plan_on_values(&t->plan, &t->gemm, NULL) != BITCUT_OK ||
-            epilogue_check_operands(&t->gemm, NULL) != BITCUT_OK || !blocks_fit(t, q))
+            epilogue_check_operands(&t->gemm, NULL) != BITCUT_OK || !blocks_fit(l, t, q))
             continue;
         t->advice = (struct bitcut_advice){ .size = sizeof t->advice,
                                             .cost = plan_cost(&t->plan, target),
@@ -343,7 +347,9 @@ static enum bitcut_status search(struct advise *to, const struct advise_samples 
     for (size_t p = 0; p < q->targets && status == BITCUT_OK; p++) {
         progress_report(s->progress, p, q->targets);
         fill(&l, q, q->target[p]);
-        status = search_place(to, &l, s, f);
+        status = l.incomplete
+                     ? fault_set(f, BITCUT_NO_MEMORY, "not enough memory for recipes")
+                     : search_place(to, &l, s, f);
     }
     free(l.at);
     choose(to);

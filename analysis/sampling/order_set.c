@@ -52,9 +52,10 @@ size_t order_set(struct bitcut_order order[ORDERS_MAX], const struct bitcut_gemm
         other.order = orders[i];
         other.order.partial_format = g->order.partial_format;
         other.order.partial_store = g->order.partial_store;
-        if (gemm_plan_on_values(&plan, &other, NULL) == BITCUT_OK &&
-            gemm_check_order(&sized, &plan, NULL) == BITCUT_OK)
-            order[count++] = other.order;
+        if (gemm_plan_on_values(&plan, &other, NULL) != BITCUT_OK) continue;
+        const enum bitcut_status status = gemm_check_order(&sized, &plan, NULL);
+        if (status == BITCUT_NO_MEMORY) return 0;
+        if (status == BITCUT_OK) order[count++] = other.order;
     }
     return count;
 }

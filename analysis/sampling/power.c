@@ -333,7 +333,7 @@ enum bitcut_status power_measure(struct power *to, const struct tolerance_proble
     s.trial = calloc(rows * runs, sizeof *s.trial);
     double *const room = memory_allocate(runs, sizeof *room);
     enum bitcut_status status =
-        row && s.trial && room
+        row && s.trial && room && s.orders
             ? runs_do(runs, run_one, &s, threads, progress, f)
             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for faults");
     for (size_t i = 0; i < rows && status == BITCUT_OK; i++) {

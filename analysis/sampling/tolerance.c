@@ -621,7 +621,7 @@ static enum bitcut_status prepare(struct study_of_runs *s, double **room,
     s->whole = one && runs_are_shuffled(&q->source) && s->rows == q->m && s->cols == q->n;
     s->r = memory_allocate(q->runs, sizeof *s->r);
     *room = memory_allocate(q->runs, (SAMPLE + 1) * sizeof **room);
-    if (s->r && *room) return BITCUT_OK;
+    if (s->r && *room && s->orders) return BITCUT_OK;
     free(s->r);
     free(*room);
     return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the runs");
