@@ -3,12 +3,10 @@
    and what computed a given O. */
 #include "analysis/accuracy/attention_answer.h"
 #include "analysis/accuracy/attention_judge.h"
-#include "analysis/cli/command.h"
+#include "analysis/cli/attention_test.h"
 #include "analysis/identify/attention_search.h"
-#include "analysis/sampling/attention_tolerance.h"
 #include "emu/attention/attention_run.h"
 #include "lib/base/clock.h"
-#include "lib/input/matrix_file.h"
 #include "lib/input/source.h"
 #include "lib/io/json_record.h"
 #include "lib/number/bits.h"
@@ -16,26 +14,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* The matrices. */
-enum { Q, K, V, O, FILES };
-
-struct attention_command_options {
-    const char *row, *vary, *path[FILES], *format, *format_o, *input, *reference;
-    const char *explain; /* the file of O that is explained, or NULL */
-    size_t seconds;
-    uint32_t effort;
-    size_t heads, kv_heads, queries, keys, head_dim, value_dim;
-    int window_left, window_right;
-    bool causal, bound, budget;
-    const char *at;
-    size_t samples;
-    bool tolerance, any_tiles;
-    const char *other, *other_vary, *other_format;
-    size_t runs, power;
-    uint32_t alarm;
-    uint32_t scale;
-};
 
 static const struct attention_command_options defaults = {
     .input = "nrand",
@@ -131,172 +109,7 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* The matrices of a command, and the attention that reads and writes them. */
-struct attention_setup {
-    const struct attention_command_options *o;
-    struct encoded_matrix of[FILES], other[V + 1]; /* other: generated in its format */
-    struct bitcut_attention a;
-};
-
-static void setup_free(struct attention_setup *s)
-{
-    for (int i = 0; i < FILES; i++) encoded_clear(&s->of[i]);
-    for (int i = Q; i <= V; i++) encoded_clear(&s->other[i]);
-}
-
-/* --- matrices --------------------------------------------------------------------- */
-
-static int find_format(const struct bitcut_format **to, const char *option,
-                       const char *name)
-{
-    if (!name) return EXIT_GOOD;
-    *to = bitcut_format_find(name);
-    return *to ? EXIT_GOOD : fail_unknown(option, name, TABLE(formats));
-}
-
-static int read_file(struct encoded_matrix *m, const char *path,
-                     const struct bitcut_format *format, const char *option)
-{
-    struct fault f;
-    const struct matrix_request r = { .format = format,
-                                      .format_option = option,
-                                      .shape_option = "--queries",
-                                      .batch = true };
-    return matrix_file_read(m, path, &r, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
-}
-
-/* Generate a matrix of all heads, rounded to the format. */
-static int generate(struct encoded_matrix *to, const struct input *in,
-                    enum input_role role, uint64_t seed, const size_t size[3],
-                    const struct bitcut_format *format, const struct context *x)
-{
-    struct matrix m;
-    struct fault f;
-    size_t changed, rows;
-    if (!size_multiply(&rows, size[0], size[1]))
-        return complain("--heads", "is too large for these sizes");
-    enum bitcut_status status =
-        source_generate(&m, in, role, rows, size[2], seed, x->threads, &f);
-    if (status != BITCUT_OK) return fail("--input", &f);
-    status = encoded_init_batch(to, size[0], size[1], size[2], format, &f);
-    if (status == BITCUT_OK)
-        status =
-            bitcut_format_convert_array(&changed, to->at, format, &roundings[ROUND_RN],
-                                        m.at, &formats[FORMAT_F32], rows * size[2]);
-    matrix_clear(&m);
-    return status == BITCUT_OK ? EXIT_GOOD : fail("--input", &f);
-}
-
-static int generate_all(struct encoded_matrix *to, const struct attention_setup *s,
-                        const struct bitcut_format *format, const struct context *x)
-{
-    const struct attention_command_options *const o = s->o;
-    const size_t kv = o->kv_heads ? o->kv_heads : o->heads,
-                 dim = o->value_dim ? o->value_dim : o->head_dim;
-    const size_t size[][3] = { [Q] = { o->heads, o->queries, o->head_dim },
-                               [K] = { kv, o->keys, o->head_dim },
-                               [V] = { kv, o->keys, dim } };
-    struct input in;
-    struct fault f;
-    int status = input_parse(&in, o->input, &f) == BITCUT_OK
-                     ? EXIT_GOOD
-                     : fail_input("--input", "inputs", &f);
-    if (!format) format = &formats[FORMAT_F16];
-    for (int i = Q; i <= V && status == EXIT_GOOD; i++)
-        status = generate(&to[i], &in, i == K ? INPUT_B : INPUT_A, x->seed + (i == V),
-                          size[i], format, x);
-    return status;
-}
-
-static size_t count_of(const struct encoded_matrix *m)
-{
-    return m->is_batch ? m->count : 1;
-}
-
-/* Files that fit each other. */
-static int check_shapes(const struct attention_setup *s)
-{
-    const struct encoded_matrix *const m = s->of;
-    if (m[K].cols != m[Q].cols) return complain("-k", "must have as many columns as Q");
-    if (m[V].rows != m[K].rows || count_of(&m[V]) != count_of(&m[K]))
-        return complain("-v", "must have as many heads and rows as K");
-    if (!count_of(&m[K]) || count_of(&m[Q]) % count_of(&m[K]))
-        return complain("-q", "must have a multiple of the heads of K");
-    if (m[K].format != m[Q].format) return complain("-k", "must have the format of Q");
-    return EXIT_GOOD;
-}
-
-static int take_matrices(struct attention_setup *s, const struct context *x)
-{
-    static const char *const names[] = { "-q", "-k", "-v" };
-    const struct attention_command_options *const o = s->o;
-    const struct bitcut_format *format = NULL;
-    int given = 0, status = find_format(&format, "--format", o->format);
-    for (int i = Q; i <= V; i++) given += o->path[i] != NULL;
-    if (status != EXIT_GOOD) return status;
-    if (!given) return generate_all(s->of, s, format, x);
-    for (int i = Q; i <= V && status == EXIT_GOOD; i++)
-        status = o->path[i]
-                     ? read_file(&s->of[i], o->path[i], format, "--format")
-                     : complain(names[i], "is missing; -q, -k and -v belong together");
-    return status == EXIT_GOOD ? check_shapes(s) : status;
-}
-
-/* O: from its file, or memory for it. */
-static int take_output(struct attention_setup *s)
-{
-    const struct attention_command_options *const o = s->o;
-    const struct encoded_matrix *const q = &s->of[Q];
-    const struct bitcut_format *format =
-        q->format->bits < 16 ? &formats[FORMAT_BF16] : q->format;
-    struct encoded_matrix *const m = &s->of[O];
-    struct fault f;
-    int status = find_format(&format, "--format-o", o->format_o);
-    const char *const path = o->explain ? o->explain : o->path[O];
-    if (status == EXIT_GOOD && path) {
-        status = read_file(m, path, format, "--format-o");
-        if (status == EXIT_GOOD && (count_of(m) != count_of(q) || m->rows != q->rows ||
-                                    m->cols != s->of[V].cols))
-            return complain(o->explain ? "--explain" : "--verify",
-                            "must have the heads and rows of Q and the columns "
-                            "of V");
-        return status;
-    }
-    if (status != EXIT_GOOD) return status;
-    const enum bitcut_status made =
-        q->is_batch ? encoded_init_batch(m, q->count, q->rows, s->of[V].cols, format, &f)
-                    : encoded_init(m, q->rows, s->of[V].cols, format, &f);
-    return made == BITCUT_OK ? EXIT_GOOD : fail("attention", &f);
-}
-
 /* --- the attention ---------------------------------------------------------------- */
-
-static struct bitcut_matrix heads_of(const struct encoded_matrix *m)
-{
-    return (struct bitcut_matrix){ .at = m->at,
-                                   .format = m->format,
-                                   .stride = m->rows * m->cols };
-}
-
-static void set_attention(struct attention_setup *s)
-{
-    const struct attention_command_options *const o = s->o;
-    struct bitcut_attention *const a = &s->a;
-    a->vary = o->vary;
-    a->heads = count_of(&s->of[Q]);
-    a->kv_heads = count_of(&s->of[K]);
-    a->queries = s->of[Q].rows;
-    a->keys = s->of[K].rows;
-    a->head_dim = s->of[Q].cols;
-    a->value_dim = s->of[V].cols;
-    a->window_left = o->window_left;
-    a->window_right = o->causal ? 0 : o->window_right;
-    a->scale = o->scale;
-    a->q = heads_of(&s->of[Q]);
-    a->k = heads_of(&s->of[K]);
-    a->v = heads_of(&s->of[V]);
-    a->o = heads_of(&s->of[O]);
-}
 
 /* Print the reason of a call that failed. */
 static int fail_call(enum bitcut_status status, const char *why)
@@ -402,86 +215,6 @@ static int write_output(const struct attention_setup *s, const struct context *x
     return fail(x->output, &f);
 }
 
-/* --- a test ----------------------------------------------------------------------- */
-
-/* The attention of --other. */
-static int set_other(struct bitcut_attention *to, struct attention_setup *s,
-                     const struct context *x)
-{
-    const struct attention_command_options *const o = s->o;
-    const struct bitcut_format *format = NULL;
-    *to = s->a;
-    to->row = bitcut_attention_find(o->other);
-    to->vary = o->other_vary;
-    if (!to->row) return fail_unknown("--other", o->other, TABLE(attention_rows));
-    int status = find_format(&format, "--other-format", o->other_format);
-    if (status != EXIT_GOOD || !format) return status;
-    status = generate_all(s->other, s, format, x);
-    to->q = heads_of(&s->other[Q]);
-    to->k = heads_of(&s->other[K]);
-    to->v = heads_of(&s->other[V]);
-    return status;
-}
-
-/* The O of --verify, by the limits.  Another attention's O is computed. */
-static int judge_given(struct attention_tolerance_answer *to,
-                       const struct attention_setup *s, struct bitcut_attention *other,
-                       const struct context *x)
-{
-    struct encoded_matrix o;
-    struct fault f;
-    char why[BITCUT_TEXT_MAX];
-    to->verdict.size = sizeof to->verdict;
-    enum bitcut_status status =
-        other ? encoded_init_batch(&o, s->a.heads, s->a.queries, s->a.value_dim,
-                                   s->a.o.format, &f)
-              : BITCUT_OK;
-    if (status != BITCUT_OK) return fail("--verify", &f);
-    if (other) {
-        other->o = heads_of(&o);
-        status = bitcut_attention(other, x->threads, why);
-    }
-    if (status != BITCUT_OK) fault_set(&f, status, "%s", why);
-    else
-        status = attention_tolerance_judge(&to->verdict, &to->limits, &s->a, other,
-                                           x->threads, &x->progress, &f);
-    if (other) encoded_clear(&o);
-    to->judged = status == BITCUT_OK;
-    return to->judged ? EXIT_GOOD : fail("--verify", &f);
-}
-
-static int run_test(struct context *x, struct attention_setup *s)
-{
-    const struct attention_command_options *const o = s->o;
-    const struct bitcut_attention_options how = { .size = sizeof how,
-                                                  .runs = o->runs,
-                                                  .false_alarm = value_of_float(o->alarm),
-                                                  .seed = x->seed,
-                                                  .any_tiles = o->any_tiles };
-    struct bitcut_attention other;
-    struct bitcut_attention *const b = o->other ? &other : NULL;
-    struct attention_tolerance_answer to = { .row = s->a.row->name,
-                                             .format_o = s->of[O].format,
-                                             .limits = { .size = sizeof to.limits } };
-    struct fault f;
-    int result = b ? set_other(b, s, x) : EXIT_GOOD;
-    if (result != EXIT_GOOD) return result;
-    to.other = b ? b->row->name : NULL;
-    enum bitcut_status status =
-        attention_tolerance(&to.limits, &s->a, b, &how, x->threads, &x->progress, &f);
-    if (status == BITCUT_OK && o->power)
-        status = attention_power(to.power, &to.powers, &to.limits, &s->a, b, &how,
-                                 o->power, x->threads, &x->progress, &f);
-    if (status != BITCUT_OK) return fail_about("--tolerance", &f);
-    if (o->path[O]) result = judge_given(&to, s, b, x);
-    if (result != EXIT_GOOD) return result;
-    json_t *const row = json_object();
-    record_json(row, attention_test_fields, &to);
-    x->emitter.failed = to.judged && !to.verdict.accepted;
-    emit_answer(&x->emitter, row, attention_test_lines, &to);
-    return x->emitter.failed ? EXIT_FOUND : EXIT_GOOD;
-}
-
 /* --- what computed O --------------------------------------------------------------- */
 
 /* Find what computed O. */
@@ -524,11 +257,9 @@ static int emit(struct attention_answer *answer, const struct attention_setup *s
 static int run_setup(struct context *x, struct attention_setup *s)
 {
     struct attention_answer answer = { .row = NULL };
-    int status = take_matrices(s, x);
-    if (status == EXIT_GOOD) status = take_output(s);
+    int status = attention_setup_make(s, x);
     if (status != EXIT_GOOD) return status;
-    set_attention(s);
-    if (s->o->tolerance) return run_test(x, s);
+    if (s->o->tolerance) return attention_test_run(x, s);
     if (s->o->explain) return explain(x, s);
     status = compute(&answer, s, x);
     if (status == EXIT_GOOD) status = judge(&answer, s, x);
@@ -539,6 +270,31 @@ static int run_setup(struct context *x, struct attention_setup *s)
     if (answer.budgeted_one) attention_output_clear(&answer.one);
     return status;
 }
+
+/* What the command does with O. */
+enum { OF_RESULT = 1, OF_TEST = 2, OF_SEARCH = 4 };
+
+#define NO_SEARCH   "cannot be combined with --explain"
+#define RESULT_ONLY "cannot be combined with --explain or --tolerance"
+
+static const struct option_use uses[] = {
+    { "verify", OF_RESULT | OF_TEST, NO_SEARCH },
+    { "tolerance", OF_TEST, NO_SEARCH },
+    { "bound", OF_RESULT, RESULT_ONLY },
+    { "budget", OF_RESULT, RESULT_ONLY },
+    { "at", OF_RESULT, RESULT_ONLY },
+    { "samples", OF_RESULT, RESULT_ONLY },
+    { "effort", OF_SEARCH, "requires --explain" },
+    { "seconds", OF_SEARCH, "requires --explain" },
+    { "other", OF_TEST, "requires --tolerance" },
+    { "other-vary", OF_TEST, "requires --tolerance" },
+    { "other-format", OF_TEST, "requires --tolerance" },
+    { "any-tiles", OF_TEST, "requires --tolerance" },
+    { "runs", OF_TEST, "requires --tolerance" },
+    { "false-alarm", OF_TEST, "requires --tolerance" },
+    { "power", OF_TEST, "requires --tolerance" },
+    { 0 }
+};
 
 static int check(const struct context *x)
 {
@@ -554,20 +310,17 @@ static int check(const struct context *x)
                                        { "--explain", o->explain, false },
                                        { "-o", x->output, true },
                                        { 0 } };
+    const int status = check_use(x, uses,
+                                 o->explain     ? OF_SEARCH
+                                 : o->tolerance ? OF_TEST
+                                                : OF_RESULT);
+    if (status != EXIT_GOOD) return status;
     if (!o->row && !o->explain)
         return complain("--row", "is required; see bitcut list attentions");
-    if (o->explain && o->path[O])
-        return complain("--explain", "cannot be combined with --verify");
     if (!(value_of_float(o->effort) > 0 && value_of_float(o->effort) <= EFFORT_MAX))
         return complain("--effort", "must be above 0 and at most 1000000");
     if (!table_find(TABLE(references), o->reference))
         return fail_unknown("--reference", o->reference, TABLE(references));
-    if (!o->tolerance && (o->other || o->any_tiles || o->runs || o->power || o->alarm))
-        return complain("--other, --any-tiles, --runs, --power, --false-alarm",
-                        "require --tolerance");
-    if (o->tolerance && (o->bound || o->budget || o->at || x->output))
-        return complain("--tolerance",
-                        "cannot be combined with --bound, --budget, --at or -o");
     if (o->alarm && !(value_of_float(o->alarm) > 0 && value_of_float(o->alarm) < 1))
         return complain("--false-alarm", "must be between 0 and 1");
     if ((o->other_vary || o->other_format) && !o->other)
@@ -576,8 +329,10 @@ static int check(const struct context *x)
         return complain("--other-format", "requires generated matrices, not files");
     if (o->causal && o->window_right != BITCUT_UNSET)
         return complain("--causal", "cannot be combined with --window-right");
-    if ((o->path[O] || o->explain) && x->output)
-        return complain(o->explain ? "--explain" : "--verify",
+    if ((o->path[O] || o->explain || o->tolerance) && x->output)
+        return complain(o->explain     ? "--explain"
+                        : o->tolerance ? "--tolerance"
+                                       : "--verify",
                         "cannot be combined with -o");
     if (o->window_left < BITCUT_UNSET || o->window_right < BITCUT_UNSET)
         return complain("--window-left, --window-right", "must be at least 0");
@@ -595,7 +350,7 @@ static int run(struct context *x)
     if (!s.a.row && s.o->row)
         return fail_unknown("--row", s.o->row, TABLE(attention_rows));
     status = run_setup(x, &s);
-    setup_free(&s);
+    attention_setup_free(&s);
     return status;
 }
 
