@@ -100,6 +100,17 @@ rows_of() {
         END { for (i = 1; i <= NR; i += NR > 100 && all != "all" ? 64 : 1) print row[i] }' "$1"
 }
 
+# predicted TYPES FILE: cuBLAS's whole D is that of gemm --library, which knows the sizes alone.
+predicted() {
+    whole=$rows/h100-cublas
+    run 0 gemm --library cublas-13.1 --chip h200 --types "$1" -a "$whole/A.npy" -b "$whole/B.npy" \
+        -o D.npy --reference none
+    cmp "$whole/$2.npy" D.npy
+    run 0 verify --library cublas-13.1 --chip h200 --types "$1" -a "$whole/A.npy" -b "$whole/B.npy" \
+        -d "$whole/$2.npy" --json
+    expect mismatches 0
+}
+
 for file in "$rows"/*.jsonl; do
     rows_of "$file" | part 3 > some
     while read -r row; do
@@ -110,4 +121,6 @@ $(of result), $m x $cols x $k"
         small && ok_if_empty "explain finds $name" "$(explained)"
     done < some
 done
+ok_if_empty "gemm and verify --library have cuBLAS's FP32 result" "$(predicted f32 sgemm)"
+ok_if_empty "gemm and verify --library have cuBLAS's TF32 result" "$(predicted tf32 tf32)"
 echo "1..$n"

@@ -70,12 +70,6 @@ enum bitcut_status cublas_add(struct bitcut_gemm *g, const struct cublas_call *c
                               const struct cublas_fields *fields, const char *told,
                               struct fault *f);
 
-/* Find the algorithm of a call in pairs of trees, up to what its sum does not depend on;
-   false where the recorded answers do not determine it.  `layout` is "NN" to "TT"; sizes
-   are in the range of the recorded ones. */
-bool cublas_pair_find(struct cublas_fields *to, const struct cublas_types *types,
-                      const struct cublas_call *call, const char *layout);
-
 /* Find the algorithm that is chosen for a call, from its sizes.  BITCUT_UNSUPPORTED: the
    recorded answers do not determine it. */
 enum bitcut_status cublas_choose(struct cublas_fields *to,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Predictions of cuBLAS: the outputs that data/libraries/plans.cu recorded, to the bit, from
-   the fields of the algorithm and from the sizes alone. */
-#include "analysis/predict/cublas.h"
+/* Predictions of cuBLAS: the outputs that data/libraries/plans.cu recorded, to the bit,
+   from the fields of the algorithm and from the sizes alone. */
 #include "lib/number/fma.h"
-#include "tests/predict/plan_line.h"
+#include "tests/predict/plan_answer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,55 +11,46 @@
 START_TEST(recorded_shapes)
 {
     static const struct recorded recorded[] = {
-        { "h200-shapes", 2328, 49, 754 }, { "h200-later", 1164, 25, 335 },
-        { "h200-layers", 702, 0, 0 },     { "h200-variants", 467, 29, 156 },
-        { "h200-held", 2138, 39, 729 },
+        { "h200-shapes", 2328, 49, 500 }, { "h200-later", 1164, 25, 271 },
+        { "h200-layers", 702, 0, 0 },     { "h200-variants", 467, 29, 103 },
+        { "h200-held", 2138, 39, 544 },   { "h200-fresh", 1122, 24, 337 },
     };
     for (int i = 0; i < (int)(sizeof recorded / sizeof *recorded); i++)
         compare_file(&recorded[i], "cublas-13.1", false, i);
 }
 END_TEST
 
-/* Whether the sizes of a line determine the algorithm. */
-static bool has_choice(const struct line *l, bool is_small)
+/* Calls and the fields that were recorded for them, in the lines of a file, which also
+   have the MiB of the workspace. */
+static void compare_answers(const char *file, int lines, int predicted)
 {
-    static const uint32_t one = 0x3f800000;
-    const struct bitcut_predict_options o = {
-        .size = sizeof o, .library = "cublas-13.1", .chip = "h200", .types = l->types
-    };
-    const struct library *const library = table_find(TABLE(libraries), o.library);
-    const struct library_types *const t =
-        table_find((struct table){ library->types, sizeof *library->types }, l->types);
-    struct cublas_call c = { .g = call_of(l, t, NULL, NULL), .is_small = is_small };
-    struct prediction x = { .parts = 0 };
-    struct cublas_fields fields;
-    struct fault f;
-    ck_assert_int_eq(predict_choose(&x, &c.g, &o, &f), BITCUT_OK);
-    if (!strcmp(l->epilogue, "bias")) c.g.bias.at = &one, c.g.bias.format = c.g.d.format;
-    return cublas_choose(&fields, cublas_types_of(&x), &c, &f) == BITCUT_OK;
-}
-
-/* Calls that were predicted otherwise than recorded, before leaves were emptied. */
-START_TEST(contradicted_calls)
-{
-    enum { CALLS = 3319 };
     const char *const data = getenv("BITCUT_DATA");
     char path[4096];
     struct line l;
-    int mib, calls = 0;
-    snprintf(path, sizeof path, "%s/libraries/plans/h200-contradicted.txt",
-             data ? data : "data");
+    int mib, calls = 0, right = 0;
+    snprintf(path, sizeof path, "%s/libraries/plans/%s", data ? data : "data", file);
     FILE *const f = fopen(path, "r");
     ck_assert_msg(f != NULL, "%s", path);
-    while (fscanf(f, "%31s %7s %15s %zu %zu %zu %d %d", l.types, l.layout, l.epilogue,
-                  &l.m, &l.n, &l.k, &l.batch, &mib) == 8) {
-        ck_assert_msg(!has_choice(&l, mib == 1), "%s %s %zu %zu %zu", l.types, l.layout,
-                      l.m, l.n, l.k);
+    while (fscanf(f, "%31s %7s %15s %zu %zu %zu %d %d %99s", l.types, l.layout,
+                  l.epilogue, &l.m, &l.n, &l.k, &l.batch, &mib, l.fields) == 9) {
+        const enum answer answer = answer_of(&l, mib == 1);
+        ck_assert_msg(answer != ANSWER_WRONG, "%s %s %s %zu %zu %zu %d %s", l.types,
+                      l.layout, l.epilogue, l.m, l.n, l.k, l.batch, l.fields);
+        right += answer == ANSWER_RIGHT;
         calls++;
     }
     fclose(f);
-    ck_assert_int_eq(calls, CALLS);
+    printf("# %s: %d of %d predicted\n", file, right, calls);
+    ck_assert_int_eq(calls, lines);
+    ck_assert_int_eq(right, predicted);
 }
+
+/* Calls that earlier trees predicted otherwise than recorded. */
+START_TEST(contradicted_calls) { compare_answers("h200-contradicted.txt", 3319, 81); }
+END_TEST
+
+/* Answers that were read after the trees were fixed. */
+START_TEST(other_answers) { compare_answers("h200-answers.txt", 3312, 2297); }
 END_TEST
 
 /* --- fields ----------------------------------------------------------------------- */
@@ -352,5 +342,5 @@ START_TEST(lost_products)
 }
 END_TEST
 
-TEST_MAIN("cublas", recorded_shapes, contradicted_calls, fields_of_lines, calls_by_hand,
-          any_sizes, other_calls, lost_products)
+TEST_MAIN("cublas", recorded_shapes, contradicted_calls, other_answers, fields_of_lines,
+          calls_by_hand, any_sizes, other_calls, lost_products)
