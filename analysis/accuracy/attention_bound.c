@@ -276,8 +276,10 @@ static double set_scores(struct scores *s, const struct constants *c,
         if (s->e[j] > most) most = s->e[j];
         m = larger_double(m, fabs(s->e[j]) + c->scale * (c->a * s->size[j] + c->b));
     }
-    for (size_t j = from; j < to; j++)
-        sum += s->weight[j] = elementary_exp(s->e[j] - most);
+    for (size_t j = from; j < to; j++) {
+        const double x = s->e[j] - most; /* NaN: O is not finite */
+        sum += s->weight[j] = isnan(x) ? x : elementary_exp(x);
+    }
     for (size_t j = from; j < to; j++) s->weight[j] /= sum;
     return m;
 }

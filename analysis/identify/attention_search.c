@@ -89,7 +89,8 @@ static bool try(struct attention_search *s, struct attention_trial *t)
     if (status != BITCUT_OK && !is_stopped(s)) s->status = status;
     if (status != BITCUT_OK) return false;
     s->tried++;
-    progress_report(s->o->progress, (size_t)s->effort.spent, (size_t)s->effort.work);
+    if (isfinite(s->effort.work))
+        progress_report(s->o->progress, (size_t)s->effort.spent, (size_t)s->effort.work);
     return true;
 }
 
