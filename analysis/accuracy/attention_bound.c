@@ -277,8 +277,8 @@ static double set_scores(struct scores *s, const struct constants *c,
         m = larger_double(m, fabs(s->e[j]) + c->scale * (c->a * s->size[j] + c->b));
     }
     for (size_t j = from; j < to; j++) {
-        const double x = s->e[j] - most; /* NaN: O is not finite */
-        sum += s->weight[j] = isnan(x) ? x : elementary_exp(x);
+        const double below = s->e[j] - most; /* NaN: O is not finite */
+        sum += s->weight[j] = isnan(below) ? below : elementary_exp(below);
     }
     for (size_t j = from; j < to; j++) s->weight[j] /= sum;
     return m;
