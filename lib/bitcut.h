@@ -1309,8 +1309,8 @@ struct bitcut_attention_errors {
     size_t size; /* sizeof this struct, as the caller was compiled            */
     size_t outputs,
         correct;   /* outputs of O, and those that are the exact result, rounded */
-    size_t unlike; /* outputs that are finite where the exact result, rounded, is
-                      not, or the other way round                               */
+    size_t unlike; /* outputs that are infinite or NaN and not the Inf or NaN of the
+                      exact result, rounded, or the reverse                     */
     double max_ulp, mean_ulp; /* largest and mean distance, in ulps of the format of O at
                                  the exact result */
     double bias_ulp; /* mean of the signed distances                             */
@@ -2023,8 +2023,8 @@ struct bitcut_attention_tolerances {
                              the largest error of the runs                           */
     double norm_max, norm_limit; /* the same of ||O - reference|| / ||u |V|||           */
     bool norm_known;
-    size_t wrong; /* outputs of a run that are finite where the reference is not, or the
-                     reverse, at most                                                  */
+    size_t wrong; /* outputs of a run that are infinite or NaN and not the Inf or NaN of
+                     the reference, or the reverse, at most                            */
     size_t zeros; /* of the first 8 runs, those in which O = 0 is within both limits   */
 };
 
@@ -2057,8 +2057,8 @@ struct bitcut_attention_verdict {
     bool zeros_accepted;    /* whether O = 0 would be                                 */
     double component, norm; /* the largest |O - reference| / (u |V|), and the norm    */
     size_t above;           /* outputs above the limit                                */
-    size_t wrong;           /* outputs that are finite where the reference is not, or the
-                               reverse                                                */
+    size_t wrong;           /* outputs that are infinite or NaN and not the Inf or NaN of
+                               the reference, or the reverse                          */
     size_t numbers;         /* outputs that are numbers in both                       */
     size_t head, row, column; /* the output with the largest error                    */
 };

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Check notes each assertion that holds by a system call, of which some tests make ten
-   million.  Only the place of a signal would be read from it. */
+/* For each assertion that holds, Check notes its place by a system call; some tests have
+   ten million.  Check reads the place only after a signal. */
 #define _mark_point(file, line) ((void)(file), (void)(line))
 
 /* Run the tests of the NULL-ended list through Check, reporting in TAP.  Returns the exit

@@ -178,8 +178,8 @@ static void describe_error(char *text, size_t size, const void *x)
              a->format_o->name);
     if (e->unlike)
         text_add(text, size,
-                 "; %zu are finite where the exact result is not, or the other "
-                 "way round",
+                 "; %zu are infinite or NaN and not the Inf or NaN of the exact result, "
+                 "or the reverse",
                  e->unlike);
 }
 

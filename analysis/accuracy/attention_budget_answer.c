@@ -151,7 +151,8 @@ enum bitcut_status attention_budget_at(struct attention_output_budget *to,
     *to = (struct attention_output_budget){ .event = NULL };
     status = at[0] < a->heads && at[1] < a->queries && at[2] < a->value_dim
                  ? attention_budget_query(to, &p.work, at[0], at[1], &at[2], 1, true, f)
-                 : fault_set(f, BITCUT_BAD_ARGUMENT, "there is no such output");
+                 : fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "the head, query or column is beyond the sizes of O");
     if (status != BITCUT_OK) attention_output_clear(to);
     attention_operands_clear(&p.x);
     return status;

@@ -17,7 +17,7 @@
 const struct record_field attention_error_fields[] = {
     ERRORS(outputs, "", "outputs of O"),
     ERRORS(correct, "", "outputs that are the exact result, rounded"),
-    ERRORS(unlike, "", "outputs that are finite where the exact result is not, or the other way round"),
+    ERRORS(unlike, "", "outputs that are infinite or NaN and not the Inf or NaN of the exact result, or the reverse"),
     ERRORS(max_ulp, "ulp", "largest distance from the exact result, in ulps of the format of O"),
     ERRORS(mean_ulp, "ulp", "mean distance"),
     ERRORS(bias_ulp, "ulp", "mean of the signed distances"),
@@ -41,12 +41,13 @@ static void add_output(struct bitcut_attention_errors *e, struct sums *s,
                        const size_t at[3], const struct bitcut_format *format, uint64_t o,
                        uint64_t rounded, double want, double *largest)
 {
-    const bool finite = format_is_finite(format, o);
-    const double x = format_to_double(format, o);
+    const double x = format_to_double(format, o), y = format_to_double(format, rounded);
     e->outputs++;
-    e->correct += o == rounded || (x == 0 && format_to_double(format, rounded) == 0);
-    e->unlike += finite != format_is_finite(format, rounded);
-    if (!finite || !format_is_finite(format, rounded)) return;
+    e->correct += o == rounded || (x == 0 && y == 0);
+    if (!isfinite(x) || !isfinite(y)) {
+        e->unlike += !(isnan(x) ? isnan(y) : x == y);
+        return;
+    }
     const double distance = (x - want) / format_ulp(format, want);
     s->measured++;
     s->distance += fabs(distance);

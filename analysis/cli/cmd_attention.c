@@ -168,7 +168,7 @@ static int find_bounds(struct attention_answer *to, const struct attention_setup
     return EXIT_GOOD;
 }
 
-/* Read "H,I,C".  False: it has another form, or there is no such output. */
+/* Read "H,I,C".  False: it has another form, or a number is beyond the sizes of O. */
 static bool parse_at(size_t at[3], const char *text, const struct bitcut_attention *a)
 {
     const size_t size[] = { a->heads, a->queries, a->value_dim };

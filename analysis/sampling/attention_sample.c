@@ -247,7 +247,7 @@ static void add_output(struct attention_measure *m, struct sums *s, size_t at, d
     const bool number = isfinite(o) && isfinite(want) && isfinite(size);
     m->numbers += number;
     if (!number) {
-        m->wrong += isfinite(o) != isfinite(want);
+        m->wrong += !(isnan(o) ? isnan(want) : o == want);
         return;
     }
     const double error = fabs(o - want), relative = size > 0    ? error / size

@@ -16,7 +16,7 @@ struct attention_copy {
 /* A run: consecutive queries of one head and all keys up to the last that they see, in a
    random order.  `other` has the same queries and the same order of its keys. */
 struct attention_run {
-    struct attention_copy of, other, magnitude; /* magnitude: |V| in place of V */
+    struct attention_copy of, other;
     bool has_other;
     double *exact, *size; /* [query][value_dim]: exact attention, and the mean of |V| */
     size_t outputs;
@@ -41,8 +41,9 @@ enum bitcut_status attention_run_make(struct attention_run *r,
 void attention_run_clear(struct attention_run *r);
 
 /* The errors of all outputs relative to u times the mean of |V|: the largest; the norm of
-   the errors, relative to that of u times the mean of |V|; outputs above `limit`, and
-   those that are infinite or NaN where the reference is not, or the reverse. */
+   the errors, relative to that of u times the mean of |V|; outputs above `limit`; and
+   `wrong`, those that are infinite or NaN and not the reference's Inf or NaN, or the
+   reverse. */
 struct attention_measure {
     double component, norm;
     size_t above, wrong, worst; /* worst: the output with the largest error */

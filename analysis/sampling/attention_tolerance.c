@@ -279,13 +279,15 @@ attention_power(struct attention_power row[ATTENTION_POWER_MAX], size_t *count,
 {
     struct problem p;
     enum bitcut_status status = take(&p, a, other, options, threads, f);
-    *count = 0;
-    for (const struct attention_test_fault *x = attention_test_faults;
-         x->name && status == BITCUT_OK; x++) {
-        struct attention_power *const to = &row[(*count)++];
-        *to = (struct attention_power){ .fault = x };
-        for (size_t i = 0; i < runs && status == BITCUT_OK; i++)
-            status = try_fault(to, limits, &p, p.runs + 1 + i, f);
+    size_t faults = 0;
+    while (attention_test_faults[faults].name) faults++;
+    *count = status == BITCUT_OK ? faults : 0;
+    for (size_t i = 0; i < *count; i++)
+        row[i] = (struct attention_power){ .fault = &attention_test_faults[i] };
+    for (size_t i = 0; i < *count * runs && status == BITCUT_OK; i++) {
+        if (progress_stopped(progress)) break;
+        status = try_fault(&row[i / runs], limits, &p, p.runs + 1 + i % runs, f);
+        progress_report(progress, i + 1, *count * runs);
     }
     return progress_end(status, progress, f);
 }

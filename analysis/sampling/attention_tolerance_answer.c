@@ -42,7 +42,7 @@ const struct record_field attention_tolerance_fields[] = {
     LIMITS(norm_max, "u", "largest norm of the errors of a run, relative to the norm of u times the mean of |V|"),
     LIMITS(norm_limit, "u", "limit for it"),
     LIMITS(norm_known, "", "whether the limit has this probability"),
-    LIMITS(wrong, "", "outputs of a run that are finite where the reference is not, or the reverse, at most"),
+    LIMITS(wrong, "", "outputs of a run that are infinite or NaN and not the Inf or NaN of the reference, or the reverse, at most"),
     LIMITS(zeros, "", "of the first 8 runs, those in which O = 0 is within both limits"),
     { 0 }
 };
@@ -52,7 +52,7 @@ const struct record_field attention_verdict_fields[] = {
     VERDICT(component, "u", "largest error of an output, relative to u times the mean of |V|"),
     VERDICT(norm, "u", "norm of the errors, relative to the norm of u times the mean of |V|"),
     VERDICT(above, "", "outputs above their limit"),
-    VERDICT(wrong, "", "outputs that are finite where the reference is not, or the reverse"),
+    VERDICT(wrong, "", "outputs that are infinite or NaN and not the Inf or NaN of the reference, or the reverse"),
     VERDICT(numbers, "", "outputs that are numbers in both"),
     VERDICT(zeros_accepted, "", "whether O = 0 would be accepted"),
     VERDICT(head, "", "head of the output with the largest error"),

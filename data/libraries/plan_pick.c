@@ -226,7 +226,7 @@ static void write_leaf(const struct job *j, const struct box *limits, int leaf)
     }
 }
 
-/* The leaves below a node, of which `limits` are the limits. */
+/* Write the leaves below a node; the sizes of its calls are within `limits`. */
 static void write_leaves(const struct job *j, const struct box *limits, int at)
 {
     const struct node *const x = &j->kind->node[at];

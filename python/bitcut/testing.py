@@ -245,8 +245,7 @@ def _beyond_attention(v: AttentionVerdict, t: AttentionTolerances) -> list:
     """What of O exceeds its limit; a NaN does."""
     wrong, at = [], (v.head, v.row, v.column)
     if v.wrong > t.wrong:
-        wrong.append(f"{v.wrong} outputs are NaN or infinite where the reference is finite, or finite where it is "
-                     "not")
+        wrong.append(f"{v.wrong} outputs are NaN or infinite and not the NaN or Inf of the reference, or the reverse")
     if not v.component <= t.limit:
         wrong.append(f"largest error {v.component:.4g} u |V| (limit {t.limit:.3g}) at head, query and column {at}; "
                      f"{v.above} outputs exceed their limit")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""scaled_dot_product_attention inside bitcut.emulate: the bits of bitcut.attention; what is left is
-counted and PyTorch's own.  PyTorch before 2.0 has no such function: a model of it takes its place."""
+"""scaled_dot_product_attention inside bitcut.emulate has the bits of bitcut.attention.  Calls that bitcut
+does not compute are counted and left to PyTorch.  PyTorch before 2.0 has no such function: a model of it takes its place."""
 
 import unittest
 from unittest import mock
