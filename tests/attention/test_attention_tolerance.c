@@ -156,7 +156,18 @@ START_TEST(verdicts)
     ck_assert_int_eq(bitcut_attention_tolerance_judge(&v, &limits, &p.a, NULL, 1, why),
                      BITCUT_OK);
     ck_assert(!v.accepted && v.wrong == 1);
+    static struct problem twin; /* Inf is right for Inf alone */
+    twin = p;
     struct bitcut_attention other = p.a;
+    other.o.to = twin.o;
+    for (int i = 0; i < 3; i++) {
+        encoding_put(p.o, 2, 5 * DIM + 3, 0x7c00);
+        encoding_put(twin.o, 2, 5 * DIM + 3, i == 0 ? 0x7c00 : i == 1 ? 0xfc00 : 0x7e00);
+        ck_assert_int_eq(
+            bitcut_attention_tolerance_judge(&v, &limits, &p.a, &other, 1, why),
+            BITCUT_OK);
+        ck_assert_uint_eq(v.wrong, i > 0);
+    }
     other.keys--;
     ck_assert_int_eq(bitcut_attention_tolerance(&limits, &p.a, &other, &o, 1, why),
                      BITCUT_BAD_ARGUMENT);
