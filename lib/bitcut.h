@@ -2024,7 +2024,8 @@ struct bitcut_attention_tolerances {
     double norm_max, norm_limit; /* the same of ||O - reference|| / ||u |V|||           */
     bool norm_known;
     size_t wrong; /* outputs of a run that are infinite or NaN and not the Inf or NaN of
-                     the reference, or the reverse, at most                            */
+                     the reference, or the reverse, at most; an O with b times the outputs
+                     of a run may have b times as many                                 */
     size_t zeros; /* of the first 8 runs, those in which O = 0 is within both limits   */
 };
 

@@ -110,13 +110,6 @@ bool attention_hypothesis_plan(struct attention_plan *plan, struct attention_var
     attention_hypothesis_items(v->items, sizeof v->items, h);
     v->a.row = h->row;
     v->a.vary = v->items;
-    if (!quantizes(h) || attention_plan_make(plan, &v->a, NULL) != BITCUT_OK)
-        return false;
-    if (h->fault->change) {
-        if (!h->fault->change(v, plan, h->fault->number) ||
-            attention_plan_make(plan, &v->a, NULL) != BITCUT_OK)
-            return false;
-        plan->slips = v->slips;
-    }
-    return plan->row.splits <= ATTENTION_SPLITS_MAX;
+    return quantizes(h) && attention_fault_plan(plan, v, h->fault) &&
+           plan->row.splits <= ATTENTION_SPLITS_MAX;
 }

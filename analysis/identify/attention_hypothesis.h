@@ -4,7 +4,7 @@
 #ifndef BITCUT_ANALYSIS_IDENTIFY_ATTENTION_HYPOTHESIS_H
 #define BITCUT_ANALYSIS_IDENTIFY_ATTENTION_HYPOTHESIS_H
 
-#include "emu/attention/attention_plan.h"
+#include "analysis/identify/attention_fault.h"
 
 /* Items of bitcut_attention.vary that are tried, one at a time. */
 struct attention_axis {
@@ -15,27 +15,6 @@ struct attention_axis {
 
 enum { ATTENTION_AXES = 19 };
 extern const struct attention_axis attention_axes[ATTENTION_AXES + 1];
-
-/* A computation before it is planned, as a fault changes it. */
-struct attention_variant {
-    struct bitcut_attention a; /* with all items in `vary` */
-    struct attention_slips slips;
-    size_t extra; /* keys of zeros that follow the last key */
-    char items[BITCUT_ATTENTION_MAX];
-};
-
-/* A fault.  Several rows may have one name. */
-struct attention_fault {
-    const char *name, *what; /* what: a sentence */
-    /* Change a variant whose fault-free plan is `plan`.  False: the fault does not apply,
-       or changes nothing. */
-    bool (*change)(struct attention_variant *v, const struct attention_plan *plan,
-                   double number);
-    double number;
-};
-
-/* The first row is no fault; NULL ends the table. */
-extern const struct attention_fault attention_faults[];
 
 struct attention_hypothesis {
     const struct bitcut_attention_row *row;

@@ -249,7 +249,7 @@ static struct attention_trial *best_of(struct starts *x)
 static size_t count_faults(void)
 {
     size_t n = 0;
-    while (attention_faults[n + 1].name) n++;
+    while (attention_faults[n + 1].key && !attention_faults[n + 1].planted_only) n++;
     return n; /* without the first row */
 }
 
@@ -465,7 +465,7 @@ static void conclude(struct attention_search *s, struct attention_explanation *e
     } else to->diagnosis = "identical";
     set_best(s, e, sure ? &s->found : best);
     to->found = sure;
-    to->fault = e->fault->change ? e->fault->name : NULL;
+    to->fault = e->fault->change ? e->fault->kind : NULL;
     if (sure) find_same(s, e);
 }
 

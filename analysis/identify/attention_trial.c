@@ -94,18 +94,6 @@ static struct attention_plan plan_of_heads(struct heads *to, const size_t *head,
     return p;
 }
 
-/* Operands; keys that a fault adds are zeros, as padding is. */
-static enum bitcut_status make_operands(struct attention_operands *x,
-                                        const struct attention_plan *plan,
-                                        const struct attention_variant *v, int threads)
-{
-    enum { ROOM = 528 }; /* for tiles of other widths */
-    struct attention_plan given = *plan;
-    given.a.keys -= v->extra;
-    return attention_operands_make(
-        x, &given, larger(plan->tiles * plan->block_n, plan->a.keys + ROOM), threads);
-}
-
 double attention_work(const struct attention_plan *plan, size_t queries)
 {
     return (double)queries * (double)plan->a.keys *
@@ -179,7 +167,7 @@ static const struct attention_operands *operands_of(struct attention_sample *s,
     struct attention_cached one = c[at];
     if (!known) {
         if (one.used) attention_operands_clear(&one.x);
-        one.used = make_operands(&one.x, plan, v, s->threads) == BITCUT_OK;
+        one.used = attention_fault_operands(&one.x, plan, v, s->threads) == BITCUT_OK;
         one.key = key;
     }
     memmove(c + 1, c, (size_t)at * sizeof *c);
@@ -382,7 +370,8 @@ static enum bitcut_status compare_heads(struct comparison *c, size_t first, size
     struct attention_place *const place =
         memory_allocate(count * some.count, sizeof *place);
     enum bitcut_status status =
-        place ? make_operands(&x, &p, c->v, c->options.threads) : BITCUT_NO_MEMORY;
+        place ? attention_fault_operands(&x, &p, c->v, c->options.threads)
+              : BITCUT_NO_MEMORY;
     if (status != BITCUT_OK) {
         free(place);
         return fault_set(f, status, "not enough memory for the operands");

@@ -2,12 +2,15 @@
 #include "analysis/sampling/attention_tolerance.h"
 
 #include "analysis/sampling/sampling.h"
-#include "emu/attention/attention_plan.h"
+#include "emu/attention/attention_run.h"
 #include "lib/base/size.h"
+#include "lib/base/text.h"
+#include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { RUNS = 100 };
 static const double ALARM = 1e-6, MARGIN = 1.25;
@@ -178,6 +181,12 @@ enum bitcut_status attention_tolerance(struct bitcut_attention_tolerances *to,
 
 /* --- a verdict -------------------------------------------------------------------- */
 
+/* The runs that would give so many outputs. */
+static size_t runs_of(const struct bitcut_attention_tolerances *limits, size_t outputs)
+{
+    return divide_up(outputs, larger(1, limits->outputs));
+}
+
 static void set_verdict(struct bitcut_attention_verdict *to,
                         const struct bitcut_attention_tolerances *limits,
                         const struct attention_pair *x)
@@ -193,7 +202,7 @@ static void set_verdict(struct bitcut_attention_verdict *to,
         .wrong = m.wrong,
         .numbers = m.numbers,
         .accepted = m.component <= limits->limit && m.norm <= limits->norm_limit &&
-                    m.wrong <= limits->wrong,
+                    m.wrong <= limits->wrong * runs_of(limits, x->heads * per),
         .zeros_accepted =
             zero.component <= limits->limit && zero.norm <= limits->norm_limit,
         .head = m.worst / per,
@@ -238,34 +247,63 @@ enum bitcut_status attention_tolerance_judge(
 
 /* --- power ------------------------------------------------------------------------ */
 
-/* Whether a run has the fault, and what the test says of it. */
+/* Compute O with a fault.  *planted: the attention can have the fault. */
+static enum bitcut_status plant(bool *planted, struct attention_run *r,
+                                const struct attention_fault *fault, int threads,
+                                struct fault *f)
+{
+    const struct bitcut_attention *const a = &r->of.a;
+    struct attention_variant v = { .a = *a };
+    struct attention_plan plan;
+    struct attention_operands x;
+    if (a->vary) text_add(v.items, sizeof v.items, "%s", a->vary);
+    v.a.vary = v.items;
+    *planted = attention_fault_plan(&plan, &v, fault);
+    if (!*planted) return BITCUT_OK;
+    if (fault->spoil_operands) fault->spoil_operands(a, r->of.k, r->of.v);
+    if (attention_fault_operands(&x, &plan, &v, threads) != BITCUT_OK)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a fault");
+    const struct attention_options options = { .threads = threads, .operands = &x };
+    const enum bitcut_status status = attention_run(&plan, &options, f);
+    attention_operands_clear(&x);
+    if (status == BITCUT_OK && fault->spoil_result) fault->spoil_result(a, r->of.o);
+    return status;
+}
+
+static void count_rejections(struct attention_power *to,
+                             const struct bitcut_attention_tolerances *limits,
+                             const struct attention_run *r)
+{
+    const struct attention_pair pair = attention_run_pair(r);
+    const struct attention_measure m = attention_measure(&pair, limits->limit, false);
+    const bool component = !(m.component <= limits->limit) || m.wrong > limits->wrong,
+               norm = !(m.norm <= limits->norm_limit);
+    to->runs++;
+    to->component += component;
+    to->norm += norm;
+    to->either += component || norm;
+}
+
+/* What the test says of a run with a fault that changes O; of any run without a fault. */
 static enum bitcut_status try_fault(struct attention_power *to,
                                     const struct bitcut_attention_tolerances *limits,
                                     const struct problem *p, size_t i, struct fault *f)
 {
     struct attention_run r;
-    char why[BITCUT_TEXT_MAX] = "";
     enum bitcut_status status = attention_run_make(&r, &p->sample, i, f);
-    const struct attention_test_fault *const fault = to->fault;
-    const struct bitcut_attention own = r.of.a;
-    bool has = status == BITCUT_OK;
-    if (has && fault->before) {
-        has = fault->before(&r);
-        if (has) status = bitcut_attention(&r.of.a, p->sample.threads, why);
-        if (status != BITCUT_OK) fault_set(f, status, "%s", why);
-        r.of.a = own;
+    const size_t bytes = r.outputs * (size_t)format_bytes(matrix_format(&p->a.o));
+    void *const correct = status == BITCUT_OK ? memory_allocate(bytes, 1) : NULL;
+    bool planted = false;
+    if (status == BITCUT_OK && !correct)
+        status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a run");
+    if (status == BITCUT_OK) {
+        memcpy(correct, r.of.o, bytes);
+        status = plant(&planted, &r, to->fault, p->sample.threads, f);
     }
-    if (status == BITCUT_OK && has && fault->after) has = fault->after(&r);
-    if (status == BITCUT_OK && has) {
-        const struct attention_pair pair = attention_run_pair(&r);
-        const struct attention_measure m = attention_measure(&pair, limits->limit, false);
-        const bool component = !(m.component <= limits->limit) || m.wrong > limits->wrong,
-                   norm = !(m.norm <= limits->norm_limit);
-        to->runs++;
-        to->component += component;
-        to->norm += norm;
-        to->either += component || norm;
-    }
+    if (status == BITCUT_OK && planted &&
+        (to->fault == attention_faults || memcmp(correct, r.of.o, bytes)))
+        count_rejections(to, limits, &r);
+    free(correct);
     attention_run_clear(&r);
     return status;
 }
@@ -280,10 +318,10 @@ attention_power(struct attention_power row[ATTENTION_POWER_MAX], size_t *count,
     struct problem p;
     enum bitcut_status status = take(&p, a, other, options, threads, f);
     size_t faults = 0;
-    while (attention_test_faults[faults].name) faults++;
+    while (attention_faults[faults].key) faults++;
     *count = status == BITCUT_OK ? faults : 0;
     for (size_t i = 0; i < *count; i++)
-        row[i] = (struct attention_power){ .fault = &attention_test_faults[i] };
+        row[i] = (struct attention_power){ .fault = &attention_faults[i] };
     for (size_t i = 0; i < *count * runs && status == BITCUT_OK; i++) {
         if (progress_stopped(progress)) break;
         status = try_fault(&row[i / runs], limits, &p, p.runs + 1 + i % runs, f);

@@ -4,6 +4,7 @@
 #ifndef BITCUT_ANALYSIS_SAMPLING_ATTENTION_TOLERANCE_H
 #define BITCUT_ANALYSIS_SAMPLING_ATTENTION_TOLERANCE_H
 
+#include "analysis/identify/attention_fault.h"
 #include "analysis/sampling/attention_sample.h"
 #include "lib/base/record.h"
 
@@ -28,29 +29,18 @@ enum bitcut_status attention_tolerance_judge(
     const struct bitcut_attention *a, const struct bitcut_attention *other, int threads,
     const struct progress *progress, struct fault *f);
 
-/* A fault of a kernel: what it does to an attention before it is computed, or to O. */
-struct attention_test_fault {
-    const char *name, *what;
-    /* False: the attention cannot have it. */
-    bool (*before)(struct attention_run *r);
-    bool (*after)(struct attention_run *r);
-};
-
-extern const struct attention_test_fault
-    attention_test_faults[]; /* ended by a NULL name */
-
 /* How often a test with given limits rejects a fault, in runs that were not those of the
    limits.  The first row is without a fault: its rejections are false alarms. */
 struct attention_power {
-    const struct attention_test_fault *fault;
-    size_t runs;            /* runs that can have the fault   */
-    size_t component, norm; /* rejected by this limit         */
+    const struct attention_fault *fault;
+    size_t runs;            /* runs in which the fault changes O */
+    size_t component, norm; /* of these, rejected by this limit */
     size_t either;
 };
 
-enum { ATTENTION_POWER_MAX = 16 };
+enum { ATTENTION_POWER_MAX = 32 };
 
-/* Set *count rows. */
+/* Set *count rows, one for each of attention_faults. */
 enum bitcut_status
 attention_power(struct attention_power row[ATTENTION_POWER_MAX], size_t *count,
                 const struct bitcut_attention_tolerances *limits,

@@ -16,7 +16,14 @@
 
 static const char *fault_name(const void *x)
 {
-    return ((const struct attention_power *)x)->fault->name;
+    return ((const struct attention_power *)x)->fault->key;
+}
+
+static const char *fault_what(const void *x)
+{
+    const struct attention_fault *const fault =
+        ((const struct attention_power *)x)->fault;
+    return *fault->what ? fault->what : NULL;
 }
 
 static const void *power_at(const void *x, size_t i, void *room)
@@ -42,7 +49,7 @@ const struct record_field attention_tolerance_fields[] = {
     LIMITS(norm_max, "u", "largest norm of the errors of a run, relative to the norm of u times the mean of |V|"),
     LIMITS(norm_limit, "u", "limit for it"),
     LIMITS(norm_known, "", "whether the limit has this probability"),
-    LIMITS(wrong, "", "outputs of a run that are infinite or NaN and not the Inf or NaN of the reference, or the reverse, at most"),
+    LIMITS(wrong, "", "outputs of a run that are infinite or NaN and not the Inf or NaN of the reference, or the reverse, at most; an O with b times the outputs may have b times as many"),
     LIMITS(zeros, "", "of the first 8 runs, those in which O = 0 is within both limits"),
     { 0 }
 };
@@ -63,7 +70,8 @@ const struct record_field attention_verdict_fields[] = {
 
 const struct record_field attention_power_fields[] = {
     RECORD_TEXT_OF(fault_name, "fault", "fault of a kernel; none: false alarms"),
-    POWER(runs, "runs", "runs with the fault"),
+    RECORD_TEXT_OF(fault_what, "what", "what the kernel does; null: it has no fault"),
+    POWER(runs, "runs", "runs in which the fault changes O"),
     POWER(component, "component", "of these, rejected by the limit of outputs"),
     POWER(norm, "norm", "rejected by the limit of the norm"),
     POWER(either, "either", "rejected by one of them"),
@@ -145,8 +153,8 @@ static void describe_power(char *text, size_t size, const void *x)
     for (size_t i = 0; i < a->powers; i++) {
         const struct attention_power *const p = &a->power[i];
         if (!p->runs) continue;
-        text_add(text, size, "%s%s %zu of %zu", any ? ", " : "", p->fault->name,
-                 p->either, p->runs);
+        text_add(text, size, "%s%s %zu of %zu", any ? ", " : "", p->fault->key, p->either,
+                 p->runs);
         any = true;
     }
 }
