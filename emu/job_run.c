@@ -88,12 +88,21 @@ static void run_tile(const struct job *job, const struct grid *x, char *scratch,
     if (thread == 0) progress_report(job->progress, now, x->tiles);
 }
 
+/* About how long a tile takes, in nanoseconds. */
+static size_t tile_time(const struct job *job, const struct grid *x)
+{
+    enum { FAST = 1, ENGINE = 50 }; /* a product */
+    return smaller(x->rows, job->m - job->row) * smaller(x->cols, job->n) *
+           job->a.length * (size_t)job->plan->terms *
+           (job->kernels || job->integers_b ? FAST : ENGINE);
+}
+
 /* A team of one thread avoids a system call each time that would wake no other thread. */
 enum bitcut_status job_run(const struct job *job, int threads)
 {
     enum { ALIGNMENT = 64 };
     const struct grid x = grid_make(job);
-    const int count = threads_for(threads, x.tiles);
+    const int count = threads_for_work(threads, x.tiles, tile_time(job, &x));
     size_t done = 0;
     char *memory = scratch_take(job, (size_t)count + 1, x.thread_bytes + ALIGNMENT);
     if (!memory) return BITCUT_NO_MEMORY;

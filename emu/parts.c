@@ -237,7 +237,8 @@ enum bitcut_status parts_make(struct parts *w, const struct parts_rule *r,
     assert(length >= k);
     const struct maker m = maker_make(r);
     const size_t groups = divide_up(lines, PARTS_RUN);
-    const int team = threads_for(threads, groups);
+    const int team =
+        threads_for_work(threads, groups, PARTS_RUN * length * (size_t)r->split->parts);
     *w = (struct parts){
         .count = r->split->parts, .lines = lines, .length = length, .columns = x.columns
     };

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/test.h"
 
+#include "lib/base/threads.h"
+
 #include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
+
+const size_t threads_grain = 1;
 
 int test_run(const char *suite, const TTest *const *tests)
 {

@@ -152,8 +152,9 @@ static void fill_line_of_b(struct factors *t, size_t j)
 static void fill_lines(struct factors *t, int threads)
 {
     const size_t m = t->a.lines, lines = m + t->b.lines;
-    (void)threads;
-#pragma omp parallel for schedule(static, 8) num_threads(threads_for(threads, lines))
+    const int team = threads_for_work(threads, lines, 20 * t->count);
+    (void)team;
+#pragma omp parallel for schedule(static, 8) num_threads(team)
     for (size_t i = 0; i < lines; i++) {
         struct hostfp mode;
         hostfp_enter(&mode);
@@ -243,8 +244,9 @@ static void finish_all(double *limit, const struct factors *t, int threads)
     const struct comparison *const c = t->x->x;
     const size_t rows =
         c->n ? c->m : 0; /* without columns there may be any number of rows */
-    (void)threads;
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, rows))
+    const int team = threads_for_work(threads, rows, 20 * c->n);
+    (void)team;
+#pragma omp parallel for schedule(static) num_threads(team)
     for (size_t i = 0; i < rows; i++) {
         struct hostfp mode;
         hostfp_enter(&mode);

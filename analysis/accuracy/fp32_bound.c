@@ -97,8 +97,9 @@ static void model_here(double *limit, const struct comparison *x, int threads)
 {
     const size_t across = divide_up(x->n, COLUMNS);
     const size_t tiles = divide_up(x->m, ROWS) * across;
-    (void)threads;
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, tiles))
+    const int team = threads_for_work(threads, tiles, ROWS * COLUMNS * x->k);
+    (void)team;
+#pragma omp parallel for schedule(static) num_threads(team)
     for (size_t t = 0; t < tiles; t++) {
         const size_t i = t / across * ROWS, j = t % across * COLUMNS;
         struct hostfp mode;
@@ -231,8 +232,9 @@ static void keep_worst(struct retained *worst, const struct retained *x)
 static struct norms worst_of(const struct side *s, int threads)
 {
     struct norms worst = { .underflow = 0 };
-    (void)threads;
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, s->lines))
+    const int team = threads_for_work(threads, s->lines, 20 * s->k);
+    (void)team;
+#pragma omp parallel for schedule(static) num_threads(team)
     for (size_t i = 0; i < s->lines; i++) {
         struct hostfp mode;
         hostfp_enter(&mode);

@@ -66,7 +66,9 @@ static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts
     if (status == BITCUT_OK) status = gemm_run(&g, &options, f);
     *counts = (struct exact_counts){ 0 };
     const size_t count = status == BITCUT_OK ? x->m * x->n : 0;
-#pragma omp parallel for schedule(static) num_threads(threads_for(o->threads, count))
+    const int team = threads_for_work(o->threads, count, 10);
+    (void)team;
+#pragma omp parallel for schedule(static) num_threads(team)
     for (size_t i = 0; i < count; i++)
         own64(x)[i] = bitcut_format_convert(&formats[FORMAT_F64], &roundings[ROUND_RN],
                                             f32, x->reference32[i]);

@@ -180,9 +180,9 @@ static struct line_elements column_elements(const struct comparison *x, size_t f
 void line_norms(double *row, double *col, const struct comparison *x, int threads)
 {
     const size_t rows = divide_up(x->m, LINES), columns = divide_up(x->n, LINES);
-    (void)threads;
-#pragma omp parallel for schedule(dynamic)                                               \
-    num_threads(threads_for(threads, rows + columns))
+    const int team = threads_for_work(threads, rows + columns, LINES * 2 * (x->m + x->n));
+    (void)team;
+#pragma omp parallel for schedule(dynamic) num_threads(team)
     for (size_t part = 0; part < rows + columns; part++) {
         const size_t first = (part < rows ? part : part - rows) * LINES;
         const size_t count = smaller(LINES, (part < rows ? x->m : x->n) - first);

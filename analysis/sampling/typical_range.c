@@ -4,6 +4,7 @@
 #include "analysis/sampling/sampling.h"
 #include "lib/base/size.h"
 #include "lib/base/text.h"
+#include "lib/base/threads.h"
 #include "lib/number/hostfp.h"
 
 #include <math.h>
@@ -87,8 +88,10 @@ enum bitcut_status typical_range_find(struct typical_range *to,
     const struct shuffled_source from = { .data = p, .seed = seed };
     struct shared s = { square, g, shuffled_runs(&from),
                         sampling_plan_of(m, n, p->a.cols) };
+    const int team = threads_for_work(threads, s.course.runs,
+                                      2 * s.course.rows * s.course.cols * p->a.cols);
     const enum bitcut_status status =
-        runs_do(s.course.runs, run_one, &s, threads, progress, f);
+        runs_do(s.course.runs, run_one, &s, team, progress, f);
     *to = (struct typical_range){ 0 };
     if (status == BITCUT_OK && s.course.runs)
         find_range(to, square, &s.course, (double)m * (double)n);

@@ -30,6 +30,19 @@ static inline int threads_for(int threads, size_t work)
 #endif
 }
 
+/* The least work of a thread, in nanoseconds: the start of a thread takes some
+   microseconds, and milliseconds if all processors are busy.  Tests define it as 1, so
+   that small work has several threads, too. */
+extern const size_t threads_grain;
+
+/* The same for pieces that take about `nanoseconds` each.  In integers: the caller's
+   floating-point exceptions may be enabled. */
+static inline int threads_for_work(int threads, size_t pieces, size_t nanoseconds)
+{
+    const size_t least = threads_grain / (nanoseconds ? nanoseconds : 1);
+    return threads_for(threads, least ? pieces / least : pieces);
+}
+
 /* From now on, let "all processors" mean this number of threads in the calling thread; 0
    or less: no change.  Returns the previous number. */
 static inline int threads_limit(int threads)

@@ -232,7 +232,7 @@ enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
     const bool serial = uses(&job, LAYER_MPFR) && !mpfr_buildopt_tls_p();
     if (uses(&job, LAYER_DOT2)) job.sums = exact_sums_for(o->sums, m, n, k);
     job.grid = (struct grid){ .m = m, .n = n, .progress = o->progress };
-    grid_choose(&job.grid, serial ? 1 : (size_t)threads_for(o->threads, SIZE_MAX));
+    grid_choose(&job.grid, serial ? 1 : grid_threads(o->threads, m, n, k));
     if (!job_init(&job))
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for %zu threads",
                          job.grid.workers);

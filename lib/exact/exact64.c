@@ -176,7 +176,7 @@ enum bitcut_status exact64_gemm(double *high, double *low, double *magnitude,
         return BITCUT_OK;
     }
     const bool serial = uses64(&job, LAYER_MPFR) && !mpfr_buildopt_tls_p();
-    grid_choose(&job.grid, serial ? 1 : (size_t)threads_for(o->threads, SIZE_MAX));
+    grid_choose(&job.grid, serial ? 1 : grid_threads(o->threads, m, n, k));
     if (!job_init(&job))
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for %zu threads",
                          job.grid.workers);

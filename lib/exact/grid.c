@@ -2,6 +2,7 @@
 #include "lib/exact/grid.h"
 
 #include "lib/base/size.h"
+#include "lib/base/threads.h"
 #include "lib/exact/dgemm.h"
 #include "lib/exact/lines.h"
 #include "lib/number/hostfp.h"
@@ -12,6 +13,12 @@ static size_t tiles_across(const struct grid *g) { return divide_up(g->n, g->til
 static size_t tiles_count(const struct grid *g, size_t rows)
 {
     return divide_up(rows, g->tile_rows) * tiles_across(g);
+}
+
+size_t grid_threads(int threads, size_t m, size_t n, size_t k)
+{
+    enum { OUTPUT = 100 }; /* nanoseconds, and 1 for a product */
+    return (size_t)threads_for_work(threads, m * n, OUTPUT + k);
 }
 
 void grid_choose(struct grid *g, size_t threads)

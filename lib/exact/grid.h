@@ -18,6 +18,9 @@ struct grid_tile {
     size_t row, col, rows, cols;
 };
 
+/* The threads for m x n exact sums of k products. */
+size_t grid_threads(int threads, size_t m, size_t n, size_t k);
+
 /* Choose the largest tiles that still give each of several threads a few tiles, and at
    most as many threads as tiles.  All rows become current rows. */
 void grid_choose(struct grid *g, size_t threads);

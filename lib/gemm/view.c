@@ -112,7 +112,7 @@ uint32_t *view_gather(const struct view *v, const struct gathering *x, int threa
     if (!size_multiply(&count, rows, cols)) return NULL;
     uint32_t *const to = memory_allocate(count, sizeof *to);
     if (!to) return NULL;
-    const int team = threads_for(threads, rows);
+    const int team = threads_for_work(threads, rows, 2 * cols);
     if (team == 1) {
         for (size_t i = 0; i < rows; i++) gather_row(to, v, x, i, cols);
         return to;

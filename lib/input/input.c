@@ -391,6 +391,12 @@ static enum bitcut_status check_size(size_t rows, size_t cols, struct fault *f)
                      rows, cols);
 }
 
+/* An element takes tens of nanoseconds. */
+static int draw_threads(int threads, size_t rows, size_t cols)
+{
+    return threads_for_work(threads, rows, 20 * cols);
+}
+
 enum bitcut_status input_fill(struct matrix *m, const struct input *in,
                               enum input_role role, uint64_t seed, int threads,
                               struct fault *f)
@@ -398,9 +404,13 @@ enum bitcut_status input_fill(struct matrix *m, const struct input *in,
     const struct input_family *const family = in->family;
     enum bitcut_status status = check_size(m->rows, m->cols, f);
     if (status != BITCUT_OK || m->rows == 0 || m->cols == 0) return status;
-    const struct draw d = { .family = family, .parameter = in->parameter, .role = role,
-                            .seed = seed, .rows = m->rows, .cols = m->cols,
-                            .threads = threads_for(threads, m->rows) };
+    const struct draw d = { .family = family,
+                            .parameter = in->parameter,
+                            .role = role,
+                            .seed = seed,
+                            .rows = m->rows,
+                            .cols = m->cols,
+                            .threads = draw_threads(threads, m->rows, m->cols) };
     struct hostfp saved;
     hostfp_enter(&saved);
     if (family->fill) status = family->fill(m, &d, f);
@@ -429,9 +439,13 @@ enum bitcut_status input_fill_f64(double *to, size_t rows, size_t cols,
 {
     const enum bitcut_status status = check_size(rows, cols, f);
     if (status != BITCUT_OK || rows == 0 || cols == 0) return status;
-    const struct draw d = { .family = in->family, .parameter = in->parameter, .role = role,
-                            .seed = seed, .rows = rows, .cols = cols,
-                            .threads = threads_for(threads, rows) };
+    const struct draw d = { .family = in->family,
+                            .parameter = in->parameter,
+                            .role = role,
+                            .seed = seed,
+                            .rows = rows,
+                            .cols = cols,
+                            .threads = draw_threads(threads, rows, cols) };
     if (!in->family->real) return fill_widened(to, &d, in, f);
 #pragma omp parallel num_threads(d.threads)
     {
