@@ -87,6 +87,12 @@ emulation_timed() {
     expect method tensor
     expect verified 1600
     expect mismatches 0
+    expect devices 1
+    run 0 bench emu --device cuda:all -n 40 --recipe ootomo --unit a100 --json
+    expect devices 2
+    expect mismatches 0
+    DEVICE_FAULT="second flips" run 1 bench emu --device cuda:all -n 40 --unit a100 --json
+    expect mismatches 1
     run 0 bench emu --device cuda -n 8 --recipe half-fp8 --unit h100 --json
     grep -qF '"method":["cut","cut","native"],' out || cat out
     expect mismatches 0

@@ -25,7 +25,7 @@ enum { TIMED_MILLISECONDS = 200, REPEATS_MAX = 100 };
 
 struct task {
     struct context *context;
-    struct recorder recorder;
+    struct emulating_device devices; /* the first one is timed; all compute whole GEMMs */
     const struct bitcut_recipe *recipe;
     const char *input;
     size_t n;
@@ -59,7 +59,7 @@ static const struct emit_column columns[] = {
 
 static const struct gpu_module *module_of(const struct task *t)
 {
-    return t->recorder.gpu.module;
+    return t->devices.recorder.gpu.module;
 }
 
 static enum bitcut_status told(const char *why, struct fault *f)
@@ -168,21 +168,37 @@ static enum bitcut_status time_device(struct found *x, struct task *t, struct fa
     return status;
 }
 
-/* Compute from matrices in CPU memory, twice; D is the same as before. */
+/* Compute from matrices in CPU memory, on all devices. */
+static enum bitcut_status run_whole(struct task *t, struct gpu_work *w, struct fault *f)
+{
+    const size_t bytes = t->n * t->n * sizeof(uint32_t);
+    const struct gpu_memory memory[4] = {
+        { t->a.at, bytes }, { t->b.at, bytes }, { NULL, 0 }, { t->got.at, bytes }
+    };
+    struct gemm_offload all = t->devices.group.offload;
+    if (t->devices.group.count == 1)
+        return gpu_work_run(w, memory, &t->devices.recorder.gpu,
+                            &t->devices.recorder.device, f);
+    all.least = 0;
+    w->gemm.kernel = NULL;
+    return gemm_run(&w->gemm,
+                    &(struct gemm_options){ .threads = t->context->threads,
+                                            .progress = &t->context->progress,
+                                            .offload = &all },
+                    f);
+}
+
+/* The same, twice; D is the same as before. */
 static enum bitcut_status time_whole(struct found *x, struct task *t, struct fault *f)
 {
     enum { TIMES = 2 };
     char why[GPU_FAULT_MAX];
     enum bitcut_status status = BITCUT_OK;
-    const size_t bytes = t->n * t->n * sizeof(uint32_t);
     struct gpu_work w = x->work;
-    const struct gpu_memory memory[4] = {
-        { t->a.at, bytes }, { t->b.at, bytes }, { NULL, 0 }, { t->got.at, bytes }
-    };
     w.gemm.d.to = t->got.at;
     for (int i = 0; i < TIMES && status == BITCUT_OK; i++) {
         const double start = seconds_now();
-        status = gpu_work_run(&w, memory, &t->recorder.gpu, &t->recorder.device, f);
+        status = run_whole(t, &w, f);
         const double now = seconds_now() - start;
         if (i == 0 || now < x->whole) x->whole = now;
     }
@@ -203,7 +219,7 @@ static json_t *describe(const struct task *t, const struct found *x)
     const int block = x->work.emulation.rule[0].block;
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:I, s:s, s:f, s:f, s:f, s:I, s:f, s:f, s:f, s:I, s:I, "
-        "s:s, s:s}",
+        "s:s, s:i, s:s}",
         "unit", x->work.gemm.unit->name, "evidence", unit_evidence(x->work.gemm.unit),
         "recipe", t->recipe->name, "method", device_gemm_methods(&x->work), "n",
         (json_int_t)t->n, "input", t->input, "products_per_second", rate,
@@ -212,7 +228,8 @@ static json_t *describe(const struct task *t, const struct found *x)
         (double)x->repaired * (block ? block : 1) / products(t, &x->work, t->n),
         "whole_seconds", x->whole, "whole_ratio", x->whole / x->device, "verified",
         (json_int_t)(x->rows * t->n), "mismatches", (json_int_t)x->mismatches, "device",
-        t->recorder.device.name, "driver", t->recorder.device.driver);
+        t->devices.recorder.device.name, "devices", t->devices.group.count, "driver",
+        t->devices.recorder.device.driver);
 }
 
 /* The complete GEMM on the device.  Returns false if it does not run on the unit. */
@@ -221,7 +238,8 @@ static bool pose(struct gpu_work *w, const struct task *t, const struct bitcut_u
 {
     struct bitcut_gemm g = gemm_of(t->recipe, u);
     gemm_set_dense(&g, t->got.at, t->n, t->n, t->n, t->a.at, t->b.at, NULL);
-    return gpu_work_emulate(w, &t->recorder.gpu, &t->recorder.device, &g, f) == BITCUT_OK;
+    return gpu_work_emulate(w, &t->devices.recorder.gpu, &t->devices.recorder.device, &g,
+                            f) == BITCUT_OK;
 }
 
 /* All results for a unit, whose GEMM is complete, with its matrices on the device. */
@@ -230,8 +248,8 @@ static enum bitcut_status find(struct found *x, struct task *t, struct fault *f)
     const struct gpu_timer *const timer = module_of(t)->timer;
     char why[GPU_FAULT_MAX];
     struct gpu_library library;
-    if (timer->begin(&t->session, &library, &x->work.gemm, 1, t->recorder.device.number,
-                     why))
+    if (timer->begin(&t->session, &library, &x->work.gemm, 1,
+                     t->devices.recorder.device.number, why))
         return told(why, f);
     enum bitcut_status status = run_once(x, t, f);
     if (status == BITCUT_OK) status = verify(x, t, f);
@@ -314,18 +332,16 @@ int bench_emu_device(struct context *x, const struct input *input,
     struct task t = { .context = x, .recipe = recipe, .input = input->family->name };
     const struct bitcut_unit *only = NULL;
     if (o->unit && !(only = unit_find(o->unit, parts))) return fail_unit(o->unit, true);
-    int worst = device_open(&t.recorder, o->device, "bench");
-    if (worst != EXIT_GOOD) return worst;
+    int worst = emulating_device_open(&t.devices, x, o->device, "bench");
     x->emitter.columns = columns;
-    if (!gpu_emulates(&t.recorder.gpu) || !module_of(&t)->timer)
-        worst =
-            complain("--device", "names a device whose module does not emulate units");
+    if (worst == EXIT_GOOD && !module_of(&t)->timer)
+        worst = complain("--device", "names a device whose module times nothing");
     for (int i = 0; i < sizes->count && worst <= EXIT_FOUND; i++) {
         t.n = sizes->at[i];
         if (!goes_on(&worst, t.n ? bench_size(&t, input, only)
                                  : complain("-n", "must be at least 1")))
             break;
     }
-    recorder_close(&t.recorder);
+    emulating_device_close(&t.devices, x);
     return worst;
 }
