@@ -332,9 +332,17 @@ static bool is_rounding(const struct attention_explanation *e)
     return e->error <= NEARER * larger_double(own, u / 4);
 }
 
+/* The changes of a row. */
+static int changes_of(const struct attention_trial *t)
+{
+    int changes = t->h.fault->change != NULL;
+    for (int i = 0; i < ATTENTION_AXES; i++) changes += t->h.value[i] != 0;
+    return changes;
+}
+
 /* Whether O differs from a hypothesis in few outputs, by more than rounding.  Of those
    that give as much of the sample as the best one, *best becomes the one that gives most
-   of O. */
+   of O, by the fewest changes. */
 static bool differs_in_places(struct attention_search *s, struct attention_explanation *e,
                               struct starts *x, struct attention_trial **best)
 {
@@ -347,7 +355,8 @@ static bool differs_in_places(struct attention_search *s, struct attention_expla
         size_t count = 1;
         if (all.x.matched != matched ||
             !compare(s, &all, &first, &count, work_of_all(s, WORK_COMPARE)) ||
-            all.x.matched <= most.matched)
+            all.x.matched < most.matched ||
+            (all.x.matched == most.matched && changes_of(&all) >= changes_of(*best)))
             continue;
         most = all.x;
         e->first = first;
