@@ -178,9 +178,9 @@ enum bitcut_status attention_tolerance(struct bitcut_attention_tolerances *to,
 
 /* --- a verdict -------------------------------------------------------------------- */
 
-static void set_verdict(struct bitcut_attention_verdict *to,
-                        const struct bitcut_attention_tolerances *limits,
-                        const struct attention_pair *x)
+void attention_verdict(struct bitcut_attention_verdict *to,
+                       const struct bitcut_attention_tolerances *limits,
+                       const struct attention_pair *x)
 {
     const struct attention_measure m = attention_measure(x, limits->limit, false),
                                    zero = attention_measure(x, limits->limit, true);
@@ -229,7 +229,7 @@ enum bitcut_status attention_tolerance_judge(
                                              .heads = p.a.heads,
                                              .queries = p.a.queries,
                                              .value_dim = p.a.value_dim };
-        set_verdict(to, limits, &pair);
+        attention_verdict(to, limits, &pair);
     }
     free(exact);
     free(size);

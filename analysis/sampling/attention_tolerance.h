@@ -28,6 +28,11 @@ enum bitcut_status attention_tolerance_judge(
     const struct bitcut_attention *a, const struct bitcut_attention *other, int threads,
     const struct progress *progress, struct fault *f);
 
+/* The verdict on some outputs of an attention; positions are those of the pair. */
+void attention_verdict(struct bitcut_attention_verdict *to,
+                       const struct bitcut_attention_tolerances *limits,
+                       const struct attention_pair *x);
+
 /* A fault of a kernel: what it does to an attention before it is computed, or to O. */
 struct attention_test_fault {
     const char *name, *what;
