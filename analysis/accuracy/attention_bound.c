@@ -315,16 +315,31 @@ static void weighted(double *limit, const struct constants *c, const struct line
     }
 }
 
-/* One head, by all threads. */
+/* The limits of a query. */
+static void run_query(double *row, const struct attention_bound_row *bound,
+                      const struct constants *c, const struct lines *x,
+                      const struct attention_plan *p, size_t query, struct scores *s)
+{
+    size_t from, to;
+    attention_keys_seen(&from, &to, &p->a, (int64_t)query);
+    if (from == to)
+        for (size_t v = 0; v < p->a.value_dim; v++) row[v] = 0;
+    else if (bound->by_norms) apriori(row, c, x, p, query, to - from);
+    else weighted(row, c, x, p, query, from, to, s);
+    for (size_t v = 0; v < p->a.value_dim; v++)
+        if (!isfinite(row[v])) row[v] = (double)NAN;
+}
+
+/* One head, by all threads: these queries, or all. */
 static bool run_head(double *limit, const struct attention_bound_row *bound,
                      const struct constants *c, const struct lines *x,
-                     const struct attention_plan *p, int threads,
-                     const struct progress *progress)
+                     const struct attention_plan *p, const size_t *query, size_t count,
+                     int threads, const struct progress *progress)
 {
     const struct bitcut_attention *const a = &p->a;
     bool made = true;
     (void)threads;
-#pragma omp parallel num_threads(threads_for(threads, a->queries))
+#pragma omp parallel num_threads(threads_for(threads, count))
     {
         struct hostfp saved;
         struct scores s = { memory_allocate(a->keys, sizeof *s.e),
@@ -333,18 +348,10 @@ static bool run_head(double *limit, const struct attention_bound_row *bound,
         const bool enough = s.e && s.size && s.weight;
         hostfp_enter(&saved);
 #pragma omp for schedule(dynamic, 16)
-        for (size_t i = 0; i < a->queries; i++) {
-            size_t from, to;
-            double *const row = limit + i * a->value_dim;
-            if (!enough || progress_stopped(progress)) continue;
-            attention_keys_seen(&from, &to, a, i);
-            if (from == to)
-                for (size_t v = 0; v < a->value_dim; v++) row[v] = 0;
-            else if (bound->by_norms) apriori(row, c, x, p, i, to - from);
-            else weighted(row, c, x, p, i, from, to, &s);
-            for (size_t v = 0; v < a->value_dim; v++)
-                if (!isfinite(row[v])) row[v] = (double)NAN;
-        }
+        for (size_t i = 0; i < count; i++)
+            if (enough && !progress_stopped(progress))
+                run_query(limit + i * a->value_dim, bound, c, x, p, query ? query[i] : i,
+                          &s);
         hostfp_leave(&saved);
         if (!enough) {
 #pragma omp atomic write
@@ -355,11 +362,12 @@ static bool run_head(double *limit, const struct attention_bound_row *bound,
     return made;
 }
 
-enum bitcut_status attention_bound_limits(double *limit,
-                                          const struct attention_bound_row *bound,
-                                          const struct bitcut_attention *a, int threads,
-                                          const struct progress *progress,
-                                          struct fault *f)
+enum bitcut_status attention_bound_limits_of(double *limit,
+                                             const struct attention_bound_row *bound,
+                                             const struct bitcut_attention *a,
+                                             const size_t *query, size_t count,
+                                             int threads, const struct progress *progress,
+                                             struct fault *f)
 {
     struct attention_plan plan;
     struct constants c;
@@ -377,11 +385,21 @@ enum bitcut_status attention_bound_limits(double *limit,
         hostfp_enter(&saved);
         lines_read(&x, &plan.a, h);
         hostfp_leave(&saved);
-        made = run_head(limit + h * a->queries * plan.a.value_dim, bound, &c, &x, &plan,
-                        threads, progress);
+        made = run_head(limit + h * count * plan.a.value_dim, bound, &c, &x, &plan, query,
+                        count, threads, progress);
     }
     lines_clear(&x);
     if (status != BITCUT_OK) return status;
     if (!made) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a bound");
     return progress_end(BITCUT_OK, progress, f);
+}
+
+enum bitcut_status attention_bound_limits(double *limit,
+                                          const struct attention_bound_row *bound,
+                                          const struct bitcut_attention *a, int threads,
+                                          const struct progress *progress,
+                                          struct fault *f)
+{
+    return attention_bound_limits_of(limit, bound, a, NULL, a->queries, threads, progress,
+                                     f);
 }

@@ -73,6 +73,14 @@ enum bitcut_status attention_bound_limits(double *limit,
                                           const struct progress *progress,
                                           struct fault *f);
 
+/* The same of these queries alone, [head][count][value_dim]. */
+enum bitcut_status attention_bound_limits_of(double *limit,
+                                             const struct attention_bound_row *bound,
+                                             const struct bitcut_attention *a,
+                                             const size_t *query, size_t count,
+                                             int threads, const struct progress *progress,
+                                             struct fault *f);
+
 /* A bound compared with the errors of O. */
 struct attention_bound_result {
     const struct attention_bound_row *row;
@@ -83,6 +91,13 @@ struct attention_bound_result {
     double limit_ulp;           /* median of the limits, in ulps of the exact output */
     double error_ulp;           /* median of the errors                             */
 };
+
+/* Compare `count` outputs, without gaps, with the exact results and their limits. */
+enum bitcut_status attention_bound_compare(struct attention_bound_result *to,
+                                           const struct bitcut_format *format,
+                                           const void *o, const double *exact,
+                                           const double *limit, size_t count,
+                                           struct fault *f);
 
 /* Compare O of the attention, which is read, with all bounds. */
 enum bitcut_status

@@ -2,10 +2,11 @@
 /* Bounds of attention compared with its errors: calls, keys and sentences. */
 #include "analysis/accuracy/attention_bound.h"
 #include "analysis/accuracy/attention_exact.h"
+#include "analysis/accuracy/attention_judge.h"
 #include "lib/base/size.h"
 #include "lib/base/stats.h"
 #include "lib/base/text.h"
-#include "lib/gemm/view.h"
+#include "lib/number/bits.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,52 +17,54 @@
 struct outputs {
     struct bitcut_attention a;
     size_t count;
-    double *exact, *limit, *ulps, *errors; /* [head][query][value_dim] */
-    void *rounded;                         /* the exact result in the format of O */
+    double *exact, *limit; /* [head][query][value_dim]                       */
+    void *rounded, *o;     /* the exact result in the format of O, and O     */
 };
 
 static bool outputs_make(struct outputs *x)
 {
     const struct bitcut_attention *const a = &x->a;
+    const size_t bytes = (size_t)format_bytes(matrix_format(&a->o));
     if (!size_multiply(&x->count, a->heads, a->queries) ||
         !size_multiply(&x->count, x->count, a->value_dim))
         return false;
     x->exact = memory_allocate(x->count, sizeof *x->exact);
     x->limit = memory_allocate(x->count, sizeof *x->limit);
-    x->ulps = memory_allocate(x->count, sizeof *x->ulps);
-    x->errors = memory_allocate(x->count, sizeof *x->errors);
-    x->rounded = memory_allocate(x->count, (size_t)format_bytes(matrix_format(&a->o)));
-    return x->exact && x->limit && x->ulps && x->errors && x->rounded;
+    x->rounded = memory_allocate(x->count, bytes);
+    x->o = memory_allocate(x->count, bytes);
+    return x->exact && x->limit && x->rounded && x->o;
 }
 
 static void outputs_clear(struct outputs *x)
 {
-    free(x->exact), free(x->limit), free(x->ulps), free(x->errors), free(x->rounded);
+    free(x->exact), free(x->limit), free(x->rounded), free(x->o);
 }
 
-static double given(const struct outputs *x, size_t at)
+enum bitcut_status attention_bound_compare(struct attention_bound_result *to,
+                                           const struct bitcut_format *format,
+                                           const void *o, const double *exact,
+                                           const double *limit, size_t count,
+                                           struct fault *f)
 {
-    const struct bitcut_attention *const a = &x->a;
-    const size_t per = a->queries * a->value_dim;
-    const struct view o = view_of(&a->o, at / per, a->queries, a->value_dim, false);
-    return format_to_double(
-        o.format, view_encoding(&o, at % per / a->value_dim, at % a->value_dim));
-}
-
-static void compare(struct attention_bound_result *to, const struct outputs *x)
-{
-    const struct bitcut_format *const format = matrix_format(&x->a.o);
-    for (size_t i = 0; i < x->count; i++) {
-        const double o = given(x, i), limit = x->limit[i];
-        if (!isfinite(o) || !isfinite(x->exact[i]) || !isfinite(limit)) continue;
-        const double error = fabs(o - x->exact[i]), ulp = format_ulp(format, x->exact[i]);
-        x->ulps[to->outputs] = limit / ulp;
-        x->errors[to->outputs++] = error / ulp;
-        to->violations += !(error <= limit);
-        if (limit > 0 && error / limit > to->ratio) to->ratio = error / limit;
+    double *const limits = memory_allocate(count, sizeof *limits),
+                  *const errors = memory_allocate(count, sizeof *errors);
+    for (size_t i = 0; i < count && limits && errors; i++) {
+        const double x =
+            format_to_double(format, encoding_get(o, format_bytes(format), i));
+        if (!isfinite(x) || !isfinite(exact[i]) || !isfinite(limit[i])) continue;
+        const double error = fabs(x - exact[i]), ulp = format_ulp(format, exact[i]);
+        limits[to->outputs] = limit[i] / ulp;
+        errors[to->outputs++] = error / ulp;
+        to->violations += !(error <= limit[i]);
+        if (limit[i] > 0 && error / limit[i] > to->ratio) to->ratio = error / limit[i];
     }
-    to->limit_ulp = doubles_median(x->ulps, to->outputs);
-    to->error_ulp = doubles_median(x->errors, to->outputs);
+    const bool made = limits && errors;
+    if (made) to->limit_ulp = doubles_median(limits, to->outputs);
+    if (made) to->error_ulp = doubles_median(errors, to->outputs);
+    free(limits);
+    free(errors);
+    return made ? BITCUT_OK
+                : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the bounds");
 }
 
 static enum bitcut_status find_exact(struct outputs *x, int threads,
@@ -90,8 +93,9 @@ static enum bitcut_status run_row(struct attention_bound_result *to, struct outp
         return BITCUT_OK;
     }
     to->applies = status == BITCUT_OK;
-    if (to->applies) compare(to, x);
-    return status;
+    if (!to->applies) return status;
+    return attention_bound_compare(to, matrix_format(&x->a.o), x->o, x->exact, x->limit,
+                                   x->count, f);
 }
 
 static enum bitcut_status take(struct bitcut_attention *to,
@@ -116,6 +120,7 @@ attention_bound_run(struct attention_bound_result result[ATTENTION_BOUNDS],
     status = outputs_make(&x)
                  ? find_exact(&x, threads, progress, f)
                  : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the bounds");
+    if (status == BITCUT_OK) attention_outputs(x.o, &x.a, NULL, x.a.queries);
     for (int i = 0; i < ATTENTION_BOUNDS && status == BITCUT_OK; i++)
         status = run_row(&result[i], &x, &attention_bounds[i], threads, progress, f);
     outputs_clear(&x);

@@ -55,6 +55,14 @@ static struct sample sample_of(const struct bitcut_attention *a, size_t samples)
     return s;
 }
 
+/* Query i of the sample: somewhere in the i-th of equal intervals, by the golden ratio,
+   so that a mask does not meet its period. */
+static size_t query_at(const struct spread_evenly *s, size_t i)
+{
+    const double ratio = 0.61803398874989485 * (double)i;
+    return (size_t)(((double)i + ratio - floor(ratio)) * s->stride);
+}
+
 /* u of the format of O times the mean of |V|. */
 static double unit_of(const struct attention_output_budget *x, double u)
 {
@@ -105,7 +113,7 @@ static enum bitcut_status run_sample(struct attention_budget *to,
     for (size_t i = 0; i < s->columns.count; i++)
         column[i] = spread_place(&s->columns, i);
     for (size_t i = 0; i < s->queries.count && !progress_stopped(progress); i++) {
-        const size_t at = spread_place(&s->queries, i);
+        const size_t at = smaller(query_at(&s->queries, i), a->heads * a->queries - 1);
         const enum bitcut_status status =
             attention_budget_query(out, &p->work, at / a->queries, at % a->queries,
                                    column, s->columns.count, false, f);

@@ -62,44 +62,31 @@ static void add_output(struct bitcut_attention_errors *e, struct sums *s,
 
 /* Add the outputs of a head. */
 static void add_head(struct bitcut_attention_errors *e, struct sums *s,
-                     const struct bitcut_attention *a, const struct bitcut_attention *own,
-                     const double *values, size_t head)
+                     const struct attention_compared *x, size_t head)
 {
-    const struct view o = view_of(&a->o, head, a->queries, a->value_dim, false),
-                      r = view_of(&own->o, head, a->queries, a->value_dim, false);
-    const double unit = ldexp(1, -o.format->fraction_bits - 1);
+    const int bytes = format_bytes(x->format);
+    const double unit = ldexp(1, -x->format->fraction_bits - 1);
     double largest = 0, norm = 0;
-    for (size_t i = 0; i < a->queries; i++)
-        for (size_t p = 0; p < a->value_dim; p++) {
-            const double exact = values[(head * a->queries + i) * a->value_dim + p],
-                         size = fabs(exact);
-            add_output(e, s, (size_t[]){ head, i, p }, o.format, view_encoding(&o, i, p),
-                       view_encoding(&r, i, p), exact, &largest);
+    for (size_t i = 0; i < x->queries; i++)
+        for (size_t p = 0; p < x->value_dim; p++) {
+            const size_t at = (head * x->queries + i) * x->value_dim + p;
+            const double size = fabs(x->exact[at]);
+            add_output(e, s, (size_t[]){ head, i, p }, x->format,
+                       encoding_get(x->o, bytes, at), encoding_get(x->rounded, bytes, at),
+                       x->exact[at], &largest);
             if (isfinite(size) && size > norm) norm = size;
         }
     if (norm > 0 && largest / norm / unit > e->max_u) e->max_u = largest / norm / unit;
 }
 
-/* Compute the exact result into memory of its own, and compare. */
-static enum bitcut_status judge(struct bitcut_attention_errors *to,
-                                const struct bitcut_attention *a, void *rounded,
-                                double *values, int threads,
-                                const struct progress *progress, struct fault *f)
+void attention_errors(struct bitcut_attention_errors *to,
+                      const struct attention_compared *x)
 {
-    struct bitcut_attention own = *a;
     struct bitcut_attention_errors e = { .size = sizeof e };
     struct sums s = { 0 };
     struct hostfp saved;
-    own.o = (struct bitcut_matrix){ .to = rounded,
-                                    .format = a->o.format,
-                                    .stride = a->queries * a->value_dim };
-    const struct attention_exact_options options = { .threads = threads,
-                                                     .progress = progress,
-                                                     .values = values };
-    const enum bitcut_status status = attention_exact(NULL, &own, &options, f);
-    if (status != BITCUT_OK) return status;
     hostfp_enter(&saved);
-    for (size_t h = 0; h < a->heads; h++) add_head(&e, &s, a, &own, values, h);
+    for (size_t h = 0; h < x->heads; h++) add_head(&e, &s, x, h);
     const double count = s.measured ? (double)s.measured : 1;
     e.mean_ulp = s.distance / count;
     e.bias_ulp = s.bias / count;
@@ -108,6 +95,45 @@ static enum bitcut_status judge(struct bitcut_attention_errors *to,
                                : 0;
     *to = e; /* before the mode changes */
     hostfp_leave(&saved);
+}
+
+void attention_outputs(void *to, const struct bitcut_attention *a, const size_t *query,
+                       size_t count)
+{
+    const int bytes = format_bytes(matrix_format(&a->o));
+    size_t at = 0;
+    for (size_t h = 0; h < a->heads; h++) {
+        const struct view o = view_of(&a->o, h, a->queries, a->value_dim, false);
+        for (size_t i = 0; i < count; i++)
+            for (size_t p = 0; p < a->value_dim; p++)
+                encoding_put(to, bytes, at++, view_encoding(&o, query ? query[i] : i, p));
+    }
+}
+
+/* Compute the exact result, and compare. */
+static enum bitcut_status judge(struct bitcut_attention_errors *to,
+                                const struct bitcut_attention *a, void *o, void *rounded,
+                                double *values, int threads,
+                                const struct progress *progress, struct fault *f)
+{
+    struct bitcut_attention own = *a;
+    own.o = (struct bitcut_matrix){ .to = rounded,
+                                    .format = a->o.format,
+                                    .stride = a->queries * a->value_dim };
+    const struct attention_exact_options options = { .threads = threads,
+                                                     .progress = progress,
+                                                     .values = values };
+    const struct attention_compared x = { .format = matrix_format(&a->o),
+                                          .o = o,
+                                          .rounded = rounded,
+                                          .exact = values,
+                                          .heads = a->heads,
+                                          .queries = a->queries,
+                                          .value_dim = a->value_dim };
+    const enum bitcut_status status = attention_exact(NULL, &own, &options, f);
+    if (status != BITCUT_OK) return status;
+    attention_outputs(o, a, NULL, a->queries);
+    attention_errors(to, &x);
     return BITCUT_OK;
 }
 
@@ -125,13 +151,16 @@ enum bitcut_status attention_judge(struct bitcut_attention_errors *to,
     if (status != BITCUT_OK) return status;
     const bool fits = size_multiply(&count, a.heads, a.queries) &&
                       size_multiply(&count, count, a.value_dim);
-    void *const rounded =
-        fits ? memory_allocate(count, (size_t)format_bytes(matrix_format(&a.o))) : NULL;
+    const size_t bytes = (size_t)format_bytes(matrix_format(&a.o));
+    void *const rounded = fits ? memory_allocate(count, bytes) : NULL,
+                *const o = fits ? memory_allocate(count, bytes) : NULL;
     double *const values = fits ? memory_allocate(count, sizeof *values) : NULL;
-    status = rounded && values ? judge(to, &a, rounded, values, threads, progress, f)
-                               : fault_set(f, BITCUT_NO_MEMORY,
-                                           "not enough memory for the exact reference");
+    status =
+        rounded && o && values
+            ? judge(to, &a, o, rounded, values, threads, progress, f)
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the exact reference");
     free(rounded);
+    free(o);
     free(values);
     return status;
 }

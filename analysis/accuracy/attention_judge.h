@@ -9,6 +9,23 @@
 
 extern const struct record_field attention_error_fields[];
 
+/* Outputs [head][query][value_dim] without gaps, and exact attention: rounded to their
+   format, and in binary64. */
+struct attention_compared {
+    const struct bitcut_format *format;
+    const void *o, *rounded;
+    const double *exact;
+    size_t heads, queries, value_dim;
+};
+
+/* Copy the outputs of O of these queries, or of all `count`, without gaps. */
+void attention_outputs(void *to, const struct bitcut_attention *a, const size_t *query,
+                       size_t count);
+
+/* The errors of such outputs; positions are those in the arrays. */
+void attention_errors(struct bitcut_attention_errors *to,
+                      const struct attention_compared *x);
+
 /* bitcut_attention_judge() with a progress. */
 enum bitcut_status attention_judge(struct bitcut_attention_errors *to,
                                    const struct bitcut_attention *attention, int threads,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/attention_setup.h"
 
+#include "emu/attention/attention_row.h"
 #include "lib/base/size.h"
 #include "lib/input/source.h"
 
@@ -50,7 +51,7 @@ static int generate(struct encoded_matrix *to, const struct input *in,
 int attention_generate(struct encoded_matrix to[V + 1], const struct attention_setup *s,
                        const struct bitcut_format *format, const struct context *x)
 {
-    const struct attention_command_options *const o = s->o;
+    const struct attention_setup_options *const o = s->o;
     const size_t kv = o->kv_heads ? o->kv_heads : o->heads,
                  dim = o->value_dim ? o->value_dim : o->head_dim;
     const size_t size[][3] = { [Q] = { o->heads, o->queries, o->head_dim },
@@ -89,7 +90,7 @@ static int check_shapes(const struct attention_setup *s)
 static int take_matrices(struct attention_setup *s, const struct context *x)
 {
     static const char *const names[] = { "-q", "-k", "-v" };
-    const struct attention_command_options *const o = s->o;
+    const struct attention_setup_options *const o = s->o;
     const struct bitcut_format *format = NULL;
     int given = 0, status = attention_format(&format, "--format", o->format);
     for (int i = Q; i <= V; i++) given += o->path[i] != NULL;
@@ -105,7 +106,7 @@ static int take_matrices(struct attention_setup *s, const struct context *x)
 /* O: from its file, or memory for it. */
 static int take_output(struct attention_setup *s)
 {
-    const struct attention_command_options *const o = s->o;
+    const struct attention_setup_options *const o = s->o;
     const struct encoded_matrix *const q = &s->of[Q];
     const struct bitcut_format *format =
         q->format->bits < 16 ? &formats[FORMAT_BF16] : q->format;
@@ -138,7 +139,7 @@ struct bitcut_matrix attention_heads(const struct encoded_matrix *m)
 
 static void set_attention(struct attention_setup *s)
 {
-    const struct attention_command_options *const o = s->o;
+    const struct attention_setup_options *const o = s->o;
     struct bitcut_attention *const a = &s->a;
     a->vary = o->vary;
     a->heads = count_of(&s->of[Q]);
@@ -158,8 +159,21 @@ static void set_attention(struct attention_setup *s)
 
 /* --- all of them ------------------------------------------------------------------ */
 
+int attention_check_mask(const struct attention_setup_options *o)
+{
+    if (o->causal && o->window_right != BITCUT_UNSET)
+        return complain("--causal", "cannot be combined with --window-right");
+    if (o->window_left < BITCUT_UNSET || o->window_right < BITCUT_UNSET)
+        return complain("--window-left, --window-right", "must be at least 0");
+    return EXIT_GOOD;
+}
+
 int attention_setup_make(struct attention_setup *s, const struct context *x)
 {
+    bitcut_attention_init(&s->a, sizeof s->a);
+    s->a.row = bitcut_attention_find(s->o->row);
+    if (!s->a.row && s->o->row)
+        return fail_unknown("--row", s->o->row, TABLE(attention_rows));
     int status = take_matrices(s, x);
     if (status == EXIT_GOOD) status = take_output(s);
     if (status == EXIT_GOOD) set_attention(s);

@@ -10,7 +10,7 @@
 static int set_other(struct bitcut_attention *to, struct attention_setup *s,
                      const struct context *x)
 {
-    const struct attention_command_options *const o = s->o;
+    const struct attention_command_options *const o = x->own;
     const struct bitcut_format *format = NULL;
     *to = s->a;
     to->row = bitcut_attention_find(o->other);
@@ -54,12 +54,12 @@ static int judge_given(struct attention_tolerance_answer *to,
 
 int attention_test_run(struct context *x, struct attention_setup *s)
 {
-    const struct attention_command_options *const o = s->o;
+    const struct attention_command_options *const o = x->own;
     const struct bitcut_attention_options how = { .size = sizeof how,
                                                   .runs = o->runs,
                                                   .false_alarm = value_of_float(o->alarm),
                                                   .seed = x->seed,
-                                                  .any_tiles = o->any_tiles };
+                                                  .any_tiles = o->setup.any_tiles };
     struct bitcut_attention other;
     struct bitcut_attention *const b = o->other ? &other : NULL;
     struct attention_tolerance_answer to = { .row = s->a.row->name,
@@ -75,7 +75,7 @@ int attention_test_run(struct context *x, struct attention_setup *s)
         status = attention_power(to.power, &to.powers, &to.limits, &s->a, b, &how,
                                  o->power, x->threads, &x->progress, &f);
     if (status != BITCUT_OK) return fail_about("--tolerance", &f);
-    if (o->path[O]) result = judge_given(&to, s, b, x);
+    if (o->setup.path[O]) result = judge_given(&to, s, b, x);
     if (result != EXIT_GOOD) return result;
     json_t *const row = json_object();
     record_json(row, attention_test_fields, &to);

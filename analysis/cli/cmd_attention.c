@@ -16,32 +16,19 @@
 #include <string.h>
 
 static const struct attention_command_options defaults = {
-    .input = "nrand",
+    .setup = { ATTENTION_SETUP_DEFAULTS, .input = "nrand", .heads = 1, .queries = 256,
+               .keys = 256, .head_dim = 64 },
     .reference = "exact",
-    .heads = 1,
-    .queries = 256,
-    .keys = 256,
-    .head_dim = 64,
     .effort = F32_ONE,
-    .window_left = BITCUT_UNSET,
-    .window_right = BITCUT_UNSET,
 };
 
 static const struct option_row options[] = {
-    { "row", "algorithm (bitcut list attentions)",
-      OPTION(attention_command, row, TEXT, "R") },
-    { "vary", "change fields of the algorithm, such as block-n=64,direction=ascending",
-      OPTION(attention_command, vary, TEXT, "ITEMS") },
-    { "q", "Q[heads][queries][head_dim] or Q[queries][head_dim], a file such as .npy",
-      OPTION(attention_command, path[Q], TEXT, "FILE") },
-    { "k", "K[kv_heads][keys][head_dim]",
-      OPTION(attention_command, path[K], TEXT, "FILE") },
-    { "v", "V[kv_heads][keys][value_dim]",
-      OPTION(attention_command, path[V], TEXT, "FILE") },
+    ATTENTION_OPTIONS_ROW(attention_command, setup),
+    ATTENTION_OPTIONS_FILES(attention_command, setup),
     { "verify", "compare this O with the algorithm, bit for bit",
-      OPTION(attention_command, path[O], TEXT, "FILE") },
+      OPTION(attention_command, setup.path[O], TEXT, "FILE") },
     { "explain", "find what computed this O, without --row or with it alone",
-      OPTION(attention_command, explain, TEXT, "FILE") },
+      OPTION(attention_command, setup.explain, TEXT, "FILE") },
     { "effort", "--explain: factor of the work of the search, as 0.1 or 10 (default 1)",
       OPTION(attention_command, effort, F32, "X") },
     { "seconds",
@@ -51,32 +38,25 @@ static const struct option_row options[] = {
       OPTION(attention_command, seconds, COUNT, "S") },
     { "format",
       "format of Q, K and V in files of encodings, or of random ones (default f16)",
-      OPTION(attention_command, format, TEXT, "F") },
-    { "format-o", "format of O (default: that of Q if it has 16 bits or more, else bf16)",
-      OPTION(attention_command, format_o, TEXT, "F") },
+      OPTION(attention_command, setup.format, TEXT, "F") },
+    ATTENTION_OPTION_FORMAT_O(attention_command, setup),
     { "input", "generate Q, K and V by this family (bitcut list inputs; default nrand)",
-      OPTION(attention_command, input, TEXT, "I") },
-    { "heads", "heads of Q (default 1)", OPTION(attention_command, heads, COUNT, "N") },
+      OPTION(attention_command, setup.input, TEXT, "I") },
+    { "heads", "heads of Q (default 1)",
+      OPTION(attention_command, setup.heads, COUNT, "N") },
     { "kv-heads", "heads of K and V (default: as Q)",
-      OPTION(attention_command, kv_heads, COUNT, "N") },
+      OPTION(attention_command, setup.kv_heads, COUNT, "N") },
     { "queries", "rows of Q (default 256)",
-      OPTION(attention_command, queries, COUNT, "N") },
+      OPTION(attention_command, setup.queries, COUNT, "N") },
     { "keys", "rows of K and V (default 256)",
-      OPTION(attention_command, keys, COUNT, "N") },
+      OPTION(attention_command, setup.keys, COUNT, "N") },
     { "head-dim", "columns of Q and K (default 64)",
-      OPTION(attention_command, head_dim, COUNT, "N") },
+      OPTION(attention_command, setup.head_dim, COUNT, "N") },
     { "value-dim", "columns of V (default: as K)",
-      OPTION(attention_command, value_dim, COUNT, "N") },
-    { "causal",
-      "a query sees the keys up to its own; the last query is aligned with the "
-      "last key",
-      OPTION(attention_command, causal, FLAG, NULL) },
-    { "window-left", "keys before its own that a query sees (default: all)",
-      OPTION(attention_command, window_left, INT, "N") },
-    { "window-right", "keys after its own that a query sees (default: all)",
-      OPTION(attention_command, window_right, INT, "N") },
+      OPTION(attention_command, setup.value_dim, COUNT, "N") },
+    ATTENTION_OPTIONS_MASK(attention_command, setup),
     { "scale", "factor of the scores (default 1 / sqrt(head dimension))",
-      OPTION(attention_command, scale, F32, "X") },
+      OPTION(attention_command, setup.scale, F32, "X") },
     { "reference",
       "reference result: exact or none (default exact); --explain measures no errors",
       OPTION(attention_command, reference, TEXT, "R") },
@@ -97,8 +77,7 @@ static const struct option_row options[] = {
       OPTION(attention_command, other_vary, TEXT, "ITEMS") },
     { "other-format", "round the generated Q, K and V of --other to this format",
       OPTION(attention_command, other_format, TEXT, "F") },
-    { "any-tiles", "--tolerance: the kernel may have other tiles and splits",
-      OPTION(attention_command, any_tiles, FLAG, NULL) },
+    ATTENTION_OPTION_ANY_TILES(attention_command, setup),
     { "runs", "--tolerance: runs of the emulator (default 100)",
       OPTION(attention_command, runs, COUNT, "N") },
     { "false-alarm",
@@ -148,8 +127,9 @@ static int compute(struct attention_answer *to, struct attention_setup *s,
 static int judge(struct attention_answer *to, const struct attention_setup *s,
                  const struct context *x)
 {
+    const struct attention_command_options *const o = x->own;
     struct fault f;
-    if (!strcmp(s->o->reference, "none")) return EXIT_GOOD;
+    if (!strcmp(o->reference, "none")) return EXIT_GOOD;
     to->errors.size = sizeof to->errors;
     to->judged = true;
     return attention_judge(&to->errors, &s->a, x->threads, &x->progress, &f) == BITCUT_OK
@@ -160,8 +140,9 @@ static int judge(struct attention_answer *to, const struct attention_setup *s,
 static int find_bounds(struct attention_answer *to, const struct attention_setup *s,
                        const struct context *x)
 {
+    const struct attention_command_options *const o = x->own;
     struct fault f;
-    if (!s->o->bound) return EXIT_GOOD;
+    if (!o->bound) return EXIT_GOOD;
     if (attention_bound_run(to->bound, &s->a, x->threads, &x->progress, &f) != BITCUT_OK)
         return fail("--bound", &f);
     to->bounded = true;
@@ -186,7 +167,7 @@ static bool parse_at(size_t at[3], const char *text, const struct bitcut_attenti
 static int find_budget(struct attention_answer *to, const struct attention_setup *s,
                        const struct context *x)
 {
-    const struct attention_command_options *const o = s->o;
+    const struct attention_command_options *const o = x->own;
     struct fault f;
     size_t at[3];
     if (o->budget && attention_budget_find(&to->budget, &s->a, o->samples, x->threads,
@@ -221,13 +202,14 @@ static int write_output(const struct attention_setup *s, const struct context *x
 static int explain(struct context *x, const struct attention_setup *s)
 {
     static struct attention_explanation e;
-    const struct explain_options o = { .effort = value_of_float(s->o->effort),
-                                       .seconds = (double)s->o->seconds,
-                                       .seed = x->seed,
-                                       .threads = x->threads,
-                                       .progress = &x->progress };
+    const struct attention_command_options *const o = x->own;
+    const struct explain_options how = { .effort = value_of_float(o->effort),
+                                         .seconds = (double)o->seconds,
+                                         .seed = x->seed,
+                                         .threads = x->threads,
+                                         .progress = &x->progress };
     struct fault f;
-    if (attention_explain_run(&e, &s->a, &o, &f) != BITCUT_OK)
+    if (attention_explain_run(&e, &s->a, &how, &f) != BITCUT_OK)
         return fail_about("attention", &f);
     json_t *const row = json_object();
     record_json(row, attention_explain_fields, &e);
@@ -259,7 +241,8 @@ static int run_setup(struct context *x, struct attention_setup *s)
     struct attention_answer answer = { .row = NULL };
     int status = attention_setup_make(s, x);
     if (status != EXIT_GOOD) return status;
-    if (s->o->tolerance) return attention_test_run(x, s);
+    if (((const struct attention_command_options *)x->own)->tolerance)
+        return attention_test_run(x, s);
     if (s->o->explain) return explain(x, s);
     status = compute(&answer, s, x);
     if (status == EXIT_GOOD) status = judge(&answer, s, x);
@@ -302,20 +285,21 @@ static int check(const struct context *x)
                                                    { "none", "" },
                                                    { 0 } };
     const struct attention_command_options *const o = x->own;
+    const struct attention_setup_options *const s = &o->setup;
     struct fault f;
-    const struct used_file files[] = { { "-q", o->path[Q], false },
-                                       { "-k", o->path[K], false },
-                                       { "-v", o->path[V], false },
-                                       { "--verify", o->path[O], false },
-                                       { "--explain", o->explain, false },
+    const struct used_file files[] = { { "-q", s->path[Q], false },
+                                       { "-k", s->path[K], false },
+                                       { "-v", s->path[V], false },
+                                       { "--verify", s->path[O], false },
+                                       { "--explain", s->explain, false },
                                        { "-o", x->output, true },
                                        { 0 } };
     const int status = check_use(x, uses,
-                                 o->explain     ? OF_SEARCH
+                                 s->explain     ? OF_SEARCH
                                  : o->tolerance ? OF_TEST
                                                 : OF_RESULT);
     if (status != EXIT_GOOD) return status;
-    if (!o->row && !o->explain)
+    if (!s->row && !s->explain)
         return complain("--row", "is required; see bitcut list attentions");
     if (!(value_of_float(o->effort) > 0 && value_of_float(o->effort) <= EFFORT_MAX))
         return complain("--effort", "must be above 0 and at most 1000000");
@@ -325,30 +309,24 @@ static int check(const struct context *x)
         return complain("--false-alarm", "must be between 0 and 1");
     if ((o->other_vary || o->other_format) && !o->other)
         return complain("--other-vary, --other-format", "require --other");
-    if (o->other_format && o->path[Q])
+    if (o->other_format && s->path[Q])
         return complain("--other-format", "requires generated matrices, not files");
-    if (o->causal && o->window_right != BITCUT_UNSET)
-        return complain("--causal", "cannot be combined with --window-right");
-    if ((o->path[O] || o->explain || o->tolerance) && x->output)
-        return complain(o->explain     ? "--explain"
+    if ((s->path[O] || s->explain || o->tolerance) && x->output)
+        return complain(s->explain     ? "--explain"
                         : o->tolerance ? "--tolerance"
                                        : "--verify",
                         "cannot be combined with -o");
-    if (o->window_left < BITCUT_UNSET || o->window_right < BITCUT_UNSET)
-        return complain("--window-left, --window-right", "must be at least 0");
+    if (attention_check_mask(s) != EXIT_GOOD) return EXIT_USAGE;
     if (x->output && source_check(x->output, &f) != BITCUT_OK) return fail(x->output, &f);
     return check_files(files);
 }
 
 static int run(struct context *x)
 {
-    struct attention_setup s = { .o = x->own };
+    const struct attention_command_options *const o = x->own;
+    struct attention_setup s = { .o = &o->setup };
     int status = check(x);
     if (status != EXIT_GOOD) return status;
-    bitcut_attention_init(&s.a, sizeof s.a);
-    s.a.row = bitcut_attention_find(s.o->row);
-    if (!s.a.row && s.o->row)
-        return fail_unknown("--row", s.o->row, TABLE(attention_rows));
     status = run_setup(x, &s);
     attention_setup_free(&s);
     return status;

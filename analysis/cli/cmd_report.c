@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut report: all studies and recorded results, or one product, as a page. */
+/* bitcut report: all studies and recorded results, or one product or attention, as a
+ * page.
+ */
 #include "analysis/bench/benchmark_plan.h"
+#include "analysis/cli/attention_report.h"
 #include "analysis/cli/audit_report.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/gemm_report.h"
@@ -9,16 +12,21 @@
 #include "analysis/cli/report_study.h"
 #include "analysis/report/figure.h"
 #include "analysis/study/results_derive.h"
+#include "lib/io/decimal.h"
+#include "lib/number/bits.h"
 
 struct report_options {
     struct gemm_report_options one; /* must be first: its rows have its offsets */
+    struct attention_setup_options attention;
     struct option_texts results;
     const char *audit, *scale, *device;
     bool no_studies, no_results;
 };
 
-static const struct report_options defaults = { .one = { .setup = SETUP_BATCH_DEFAULTS,
-                                                         .fp64 = FP64_DEFAULTS } };
+static const struct report_options defaults = {
+    .one = { .setup = SETUP_BATCH_DEFAULTS, .fp64 = FP64_DEFAULTS },
+    .attention = { ATTENTION_SETUP_DEFAULTS }
+};
 
 static const struct option_row options[] = {
     { "a", "report on one product A B: A, a file as for gemm",
@@ -28,7 +36,8 @@ static const struct option_row options[] = {
       OPTION(gemm_report, setup.c, TEXT, "FILE") },
     { "d", "the result D of that product, to be explained and checked",
       OPTION(gemm_report, d, TEXT, "FILE") },
-    MATRIX_OPTION_BOTH(gemm_report, setup.files),
+    { "format", "format of A and B, or of Q, K and V, in files (bitcut list formats)",
+      OPTION(gemm_report, setup.files.format, TEXT, "F") },
     MATRIX_OPTIONS_AB(gemm_report, setup.files),
     MATRIX_OPTIONS_C(gemm_report, setup.files),
     MATRIX_OPTIONS_D(gemm_report, setup.files),
@@ -54,8 +63,15 @@ static const struct option_row options[] = {
       OPTION(gemm_report, setup.slices, INT, "N") },
     { "want", "required relative error (default 1e-6)",
       OPTION(gemm_report, want, TEXT, "X") },
-    { "seconds", "time limit for explaining -d (default 0: none)",
+    { "seconds", "time limit for explaining -d or --verify (default 0: none)",
       OPTION(gemm_report, seconds, TEXT, "S") },
+    ATTENTION_OPTIONS_FILES(report, attention),
+    { "verify", "the result O of that attention, to be explained and checked",
+      OPTION(report, attention.path[O], TEXT, "FILE") },
+    ATTENTION_OPTIONS_ROW(report, attention),
+    ATTENTION_OPTION_FORMAT_O(report, attention),
+    ATTENTION_OPTIONS_MASK(report, attention),
+    ATTENTION_OPTION_ANY_TILES(report, attention),
     { "audit", "report on a program: the file written by bitcut run --audit -o FILE",
       OPTION(report, audit, TEXT, "FILE") },
     { "results",
@@ -64,7 +80,8 @@ static const struct option_row options[] = {
       OPTION(report, results, TEXTS, "FILE") },
     { "scale",
       "sizes of studies: small (the default, a minute) or paper (recorded rows of seed "
-      "1; missing points and other seeds are computed, which takes hours)",
+      "1; missing points and other seeds are computed, which takes hours); of an "
+      "attention: the factor of the scores (default 1 / sqrt(head dimension))",
       OPTION(report, scale, TEXT, "SCALE") },
     DEVICE_OPTION(report, "emulator"),
     { "no-studies", "run no study; use recorded results only",
@@ -75,18 +92,31 @@ static const struct option_row options[] = {
 };
 
 /* The subject of a report. */
-enum { ON_STUDIES = 1, ON_GEMM = 2, ON_PROGRAM = 4 };
+enum { ON_STUDIES = 1, ON_GEMM = 2, ON_PROGRAM = 4, ON_ATTENTION = 8 };
 
 #define NEEDS_GEMM    "requires a report on one product, with -a and -b"
-#define NEEDS_STUDIES "cannot be combined with a report on one product or program"
+#define NEEDS_STUDIES                                                                    \
+    "cannot be combined with a report on one product, attention or program"
+#define NEEDS_ATTENTION "requires a report on one attention, with -q, -k and -v"
 
 static const struct option_use uses[] = {
     /* clang-format off */
-    { "a",          ON_GEMM,    "cannot be combined with a report on a program" },
-    { "b",          ON_GEMM,    "cannot be combined with a report on a program" },
+    { "a",          ON_GEMM,    "cannot be combined with a report on an attention or program" },
+    { "b",          ON_GEMM,    "cannot be combined with a report on an attention or program" },
+    { "q",          ON_ATTENTION, "cannot be combined with a report on a program" },
+    { "k",          ON_ATTENTION, "cannot be combined with a report on a program" },
+    { "v",          ON_ATTENTION, "cannot be combined with a report on a program" },
+    { "verify",     ON_ATTENTION, NEEDS_ATTENTION },
+    { "row",        ON_ATTENTION, NEEDS_ATTENTION },
+    { "vary",       ON_ATTENTION, NEEDS_ATTENTION },
+    { "format-o",   ON_ATTENTION, NEEDS_ATTENTION },
+    { "causal",     ON_ATTENTION, NEEDS_ATTENTION },
+    { "window-left", ON_ATTENTION, NEEDS_ATTENTION },
+    { "window-right", ON_ATTENTION, NEEDS_ATTENTION },
+    { "any-tiles",  ON_ATTENTION, NEEDS_ATTENTION },
     { "c",          ON_GEMM,    NEEDS_GEMM    },
     { "d",          ON_GEMM,    NEEDS_GEMM    },
-    { "format",     ON_GEMM,    NEEDS_GEMM    },
+    { "format",     ON_GEMM | ON_ATTENTION, "requires a report on one product or attention" },
     { "format-a",   ON_GEMM,    NEEDS_GEMM    },
     { "format-b",   ON_GEMM,    NEEDS_GEMM    },
     { "format-c",   ON_GEMM,    NEEDS_GEMM    },
@@ -110,9 +140,9 @@ static const struct option_use uses[] = {
     { "parts",      ON_GEMM,    NEEDS_GEMM    },
     { "split-k",    ON_GEMM,    NEEDS_GEMM    },
     { "want",       ON_GEMM,    NEEDS_GEMM    },
-    { "seconds",    ON_GEMM,    NEEDS_GEMM    },
+    { "seconds",    ON_GEMM | ON_ATTENTION, "requires a report on one product or attention" },
     { "results",    ON_STUDIES, NEEDS_STUDIES },
-    { "scale",      ON_STUDIES, NEEDS_STUDIES },
+    { "scale",      ON_STUDIES | ON_ATTENTION, "cannot be combined with a report on one product or program" },
     { "device",     ON_STUDIES, NEEDS_STUDIES },
     { "no-studies", ON_STUDIES, NEEDS_STUDIES },
     { "no-results", ON_STUDIES, NEEDS_STUDIES },
@@ -290,23 +320,51 @@ static int report_studies(struct context *x, const char *folder)
     return status;
 }
 
+/* An attention: the options that it shares with other reports are texts. */
+static int report_attention(struct context *x, const char *folder)
+{
+    const struct report_options *const o = x->own;
+    struct attention_setup_options own = o->attention;
+    uint32_t seconds = 0;
+    own.format = o->one.setup.files.format;
+    if (o->scale && !decimal_read(&own.scale, o->scale))
+        return complain("--scale", "must be a number for an attention");
+    if (o->one.seconds &&
+        (!decimal_read(&seconds, o->one.seconds) || !(value_of_float(seconds) >= 0)))
+        return complain("--seconds", "must be a number, at least 0");
+    return attention_report(x, &own, value_of_float(seconds), folder);
+}
+
+/* What the options ask for: the first of these that is given. */
+static unsigned subject(const struct report_options *o)
+{
+    const char *const *const path = o->attention.path;
+    return o->audit                           ? ON_PROGRAM
+           : path[Q] || path[K] || path[V]    ? ON_ATTENTION
+           : o->one.setup.a || o->one.setup.b ? ON_GEMM
+                                              : ON_STUDIES;
+}
+
 static int run(struct context *x)
 {
     const struct report_options *const o = x->own;
     const char *const folder = x->output ? x->output : "report";
-    const bool on_gemm = o->one.setup.a || o->one.setup.b;
-    const int status =
-        check_use(x, uses, o->audit ? ON_PROGRAM : on_gemm ? ON_GEMM : ON_STUDIES);
+    const unsigned on = subject(o);
+    const int status = check_use(x, uses, on);
     if (status != EXIT_GOOD) return status;
     if (fp64_check(&o->one.fp64) != EXIT_GOOD) return EXIT_USAGE;
-    if (o->audit) return audit_report(x, o->audit, folder);
-    return on_gemm ? gemm_report(x, &o->one, folder) : report_studies(x, folder);
+    switch (on) {
+    case ON_PROGRAM: return audit_report(x, o->audit, folder);
+    case ON_ATTENTION: return report_attention(x, folder);
+    case ON_GEMM: return gemm_report(x, &o->one, folder);
+    default: return report_studies(x, folder);
+    }
 }
 
 const struct command command_report = {
     .name = "report",
     .what = "Write an HTML report with figures, tables and data: on all studies and "
-            "recorded results, or on one product or program",
+            "recorded results, or on one product, attention or program",
     .run = run,
     .own = options,
     .own_size = sizeof defaults,
@@ -318,6 +376,8 @@ const struct command command_report = {
     .examples = {
         { "Write a report on a result",
           "bitcut report -a a.npy -b b.npy -d d.npy -o report" },
+        { "Write a report on an O of attention",
+          "bitcut report -q Q.npy -k K.npy -v V.npy --causal --verify O.npy -o report" },
         { "Draw the results that were recorded on GPUs",
           "bitcut report --no-studies -o results" },
     },

@@ -8,16 +8,14 @@
 #include "analysis/cli/gemm_report_line.h"
 #include "analysis/cli/gemm_report_rows.h"
 #include "analysis/cli/gemm_report_verdict.h"
-#include "analysis/cli/report_run.h"
 #include "lib/base/text.h"
 #include "lib/gemm/recipe.h"
 
 #include <string.h>
 
 struct gemm_report_work {
-    struct report report; /* must be first */
+    struct result_report base; /* must be first */
     struct gemm_answers a;
-    json_t *answers, *inputs, *banner, *code;
     bool of_batch; /* D is a batch, and --index does not select one of its GEMMs */
 };
 
@@ -309,10 +307,10 @@ static const struct {
 /* The report as far as it is computed. */
 static void answer(struct gemm_report_work *w)
 {
-    json_array_clear(w->answers);
+    json_array_clear(w->base.page.answers);
     for (size_t n = 0; n < sizeof asked / sizeof asked[0]; n++)
-        gemm_report_answer(w->answers, asked[n].problem, asked[n].describe,
-                           gemm_answer_to(&w->a, asked[n].of));
+        result_report_answer(&w->base, asked[n].problem, asked[n].describe,
+                             gemm_answer_to(&w->a, asked[n].of));
 }
 
 /* The results in the rows of errors: D, the recipe's D, and an FP32 loop if it differs
@@ -352,13 +350,13 @@ static bool is_answered(const struct gemm_report_work *w, const json_t *line)
     const bool same = !strcmp(what, "NumPy") || !strcmp(what, "PyTorch") ||
                       json_equal(json_object_get(line, "says"), verdict);
     json_decref(verdict);
-    return same || gemm_report_is_answered(line, w->answers);
+    return same || result_report_is_answered(&w->base, line);
 }
 
 /* No sentence is repeated on the page. */
 static void drop_repeated(struct gemm_report_work *w)
 {
-    struct report *const r = &w->report;
+    struct report *const r = &w->base.report;
     for (size_t s = 0; s < r->count; s++)
         for (size_t i = json_array_size(r->section[s].says); i-- > 0;)
             if (is_answered(w, json_array_get(r->section[s].says, i)) ||
@@ -370,9 +368,9 @@ static void drop_repeated(struct gemm_report_work *w)
 static void conclude(struct gemm_report_work *w)
 {
     answer(w);
-    gemm_report_judge(w->banner, &w->a);
-    if (!json_array_size(w->code) && gemm_answer_to(&w->a, ASK_TOLERANCE))
-        gemm_report_code(w->code, &w->a);
+    gemm_report_judge(&w->base, &w->a);
+    if (!json_array_size(w->base.page.code) && gemm_answer_to(&w->a, ASK_TOLERANCE))
+        gemm_report_code(&w->base, &w->a);
     drop_repeated(w);
 }
 
@@ -391,7 +389,7 @@ static int make_rows(struct section *s, const struct part *p, struct gemm_report
     if (p->rows == gemm_report_errors && status <= EXIT_FOUND) status = ask_errors(&w->a);
     if (status > EXIT_FOUND) return status;
     s->source = gemm_question_line(&w->a, p->asks);
-    s->inputs = json_incref(w->inputs);
+    s->inputs = json_incref(w->base.inputs);
     s->rows = json_array();
     p->rows(s->rows, &w->a);
     s->says = emit_lines(p->lines, gemm_answer_to(&w->a, p->asks));
@@ -419,7 +417,7 @@ static void add_chapter(struct gemm_report_work *w, int chapter, int at)
         struct section s = p->section;
         if (s.chapter != chapter || !has[p->needs]) continue;
         s.chapter = at;
-        report_add(&w->report, &s, make, p);
+        report_add(&w->base.report, &s, make, p);
     }
 }
 
@@ -437,20 +435,14 @@ static void add_parts(struct gemm_report_work *w, struct table_row order[ABOUTS 
 /* The whole report, once its page is set. */
 static int run(struct gemm_report_work *w)
 {
-    int status = gemm_report_inputs(w->inputs, &w->report, w->a.o);
+    int status = gemm_report_inputs(&w->base, w->a.o);
     if (status == EXIT_GOOD) status = gemm_answers_read(&w->a);
     if (status == EXIT_GOOD) {
         conclude(w);
-        status = report_run(&w->report);
-        if (!w->report.ended)
-            status = gemm_report_end(w->banner, w->a.of[ASK_TOLERANCE].status, status);
+        status = result_report_run(&w->base, &w->a.of[ASK_TOLERANCE].status);
     }
     gemm_answers_clear(&w->a);
-    report_clear(&w->report);
-    json_decref(w->inputs);
-    json_decref(w->answers);
-    json_decref(w->banner);
-    json_decref(w->code);
+    result_report_close(&w->base);
     return status;
 }
 
@@ -466,24 +458,16 @@ int gemm_report(struct context *x, const struct gemm_report_options *o,
     if (integers) return gemm_report_integers(x, o, folder);
     const struct page words = {
         .title = o->d ? "bitcut report on a result" : "bitcut report on a product",
-        .command = x->command_line,
         .about = "Errors are against the exact product. Predictions and emulated results "
                  "are computed by bit-exact models of the matrix units.",
         .chapters = order,
-        .answers = json_array(),
-        .banner = json_object(),
-        .code = json_array(),
     };
     static struct gemm_report_work w;
     w = (struct gemm_report_work){
-        .report = { .context = x, .folder = folder, .words = &words },
         .a = { .context = x, .o = o },
-        .answers = words.answers,
-        .banner = words.banner,
-        .code = words.code,
-        .inputs = json_array(),
         .of_batch = of_batch,
     };
+    result_report_open(&w.base, x, folder, &words);
     add_parts(&w, order);
     return run(&w);
 }

@@ -5,9 +5,7 @@
 #include "analysis/cli/fp64_command.h"
 #include "analysis/cli/gemm_report_fp64_answers.h"
 #include "analysis/cli/gemm_report_inputs.h"
-#include "analysis/cli/gemm_report_verdict.h"
 #include "analysis/cli/option.h"
-#include "analysis/cli/report_run.h"
 #include "lib/base/text.h"
 #include "lib/io/json_value.h"
 
@@ -16,9 +14,8 @@
 enum { LINE_MAX_LENGTH = 1 << 12 };
 
 struct fp64_report {
-    struct report report; /* must be first */
+    struct result_report base; /* must be first */
     struct fp64_answers a;
-    json_t *answers, *inputs, *banner, *code;
 };
 
 /* --- sections --------------------------------------------------------------------- */
@@ -187,7 +184,7 @@ static json_t *command_line(const struct fp64_report *r, const struct part *p)
                                                   "shape-c", "shape-d", "alpha",
                                                   "beta",    "index",   NULL },
                              *const none[] = { NULL };
-    const struct context *const x = r->report.context;
+    const struct context *const x = r->base.report.context;
     char line[LINE_MAX_LENGTH] = "bitcut ";
     text_add(line, sizeof line, "%s%s", p->command, p->more ? p->more : "");
     options_write(line, sizeof line, x->own, x->given, x->options, 0,
@@ -243,15 +240,16 @@ static const struct record_line *answer_of(const void **found,
 /* The verdict, the assertion and the answers as far as they are computed. */
 static void conclude(struct fp64_report *r)
 {
-    json_array_clear(r->answers);
+    json_array_clear(r->base.page.answers);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         const void *found;
         const struct record_line *const lines = answer_of(&found, &r->a, asked[i].of);
-        gemm_report_answer(r->answers, asked[i].question, line_of(lines, asked[i].label),
-                           found);
+        result_report_answer(&r->base, asked[i].question, line_of(lines, asked[i].label),
+                             found);
     }
-    fp64_report_judge(r->banner, &r->a);
-    if (!json_array_size(r->code) && r->a.has_errors) fp64_report_code(r->code, &r->a);
+    fp64_report_judge(&r->base, &r->a);
+    if (!json_array_size(r->base.page.code) && r->a.has_errors)
+        fp64_report_code(&r->base, &r->a);
 }
 
 /* Lines of a section that no answer repeats. */
@@ -265,9 +263,7 @@ static json_t *says_of(const struct fp64_report *r, const struct part *p)
     const struct record_line *const lines = answer_of(&found, &r->a, of);
     if (of == OF_ERRORS || of == OF_BITS || !found) return NULL;
     json_t *const says = emit_lines(lines, found);
-    for (size_t i = json_array_size(says); i-- > 0;)
-        if (gemm_report_is_answered(json_array_get(says, i), r->answers))
-            json_array_remove(says, i);
+    result_report_drop_answered(says, &r->base);
     return says;
 }
 
@@ -277,7 +273,7 @@ static int make(struct section *s, const void *about, struct report *report)
     const struct part *const p = about;
     struct fault f;
     const enum bitcut_status status = p->ask(&r->a, &f);
-    s->inputs = json_incref(r->inputs);
+    s->inputs = json_incref(r->base.inputs);
     if (status == BITCUT_OK) {
         s->rows = json_array();
         p->rows(s->rows, &r->a);
@@ -299,18 +295,17 @@ static void add_parts(struct fp64_report *r)
 {
     for (const struct part *p = parts; p->section.name; p++)
         if (!p->of_scheme || !fp64_answers_as_dgemm(&r->a))
-            report_add(&r->report, &p->section, make, p);
+            report_add(&r->base.report, &p->section, make, p);
 }
 
 static int run(struct fp64_report *r)
 {
-    int status = gemm_report_inputs(r->inputs, &r->report, r->a.o);
+    int status = gemm_report_inputs(&r->base, r->a.o);
     if (status == EXIT_GOOD) status = fp64_answers_read(&r->a);
     if (status != EXIT_GOOD) return status;
     add_parts(r);
     conclude(r);
-    status = report_run(&r->report);
-    return r->report.ended ? status : gemm_report_end(r->banner, status, status);
+    return result_report_run(&r->base, NULL);
 }
 
 int gemm_report_fp64(struct context *x, const struct gemm_report_options *o,
@@ -318,31 +313,17 @@ int gemm_report_fp64(struct context *x, const struct gemm_report_options *o,
 {
     const struct page words = {
         .title = "bitcut report on an FP64 result",
-        .command = x->command_line,
         .about =
             "Errors are against the exact product, in units of u = 2^-53. Results of "
             "schemes are computed by bit-exact models of the libraries and of the "
             "matrix units.",
         .chapters = chapters,
-        .answers = json_array(),
-        .banner = json_object(),
-        .code = json_array(),
     };
     static struct fp64_report r;
-    r = (struct fp64_report){
-        .report = { .context = x, .folder = folder, .words = &words },
-        .a = { .context = x, .o = o },
-        .answers = words.answers,
-        .banner = words.banner,
-        .code = words.code,
-        .inputs = json_array(),
-    };
+    r = (struct fp64_report){ .a = { .context = x, .o = o } };
+    result_report_open(&r.base, x, folder, &words);
     const int status = run(&r);
     fp64_answers_clear(&r.a);
-    report_clear(&r.report);
-    json_decref(r.inputs);
-    json_decref(r.answers);
-    json_decref(r.banner);
-    json_decref(r.code);
+    result_report_close(&r.base);
     return status;
 }

@@ -5,9 +5,9 @@
 
 #include "analysis/cli/fp64_setup.h"
 #include "analysis/cli/gemm_report.h"
+#include "analysis/cli/result_report.h"
 #include "analysis/fp64/scheme_advice.h"
 #include "analysis/fp64/scheme_search.h"
-#include "analysis/report/report.h"
 
 /* All zeros except the first three members.  Must not be moved. */
 struct fp64_answers {
@@ -68,7 +68,7 @@ fp64_report_rows fp64_rows_explanation, fp64_rows_bits, fp64_rows_errors,
     fp64_rows_schemes;
 
 /* Set the banner of struct page from the answers so far, and append the assertion. */
-void fp64_report_judge(json_t *banner, const struct fp64_answers *a);
-void fp64_report_code(json_t *code, const struct fp64_answers *a);
+void fp64_report_judge(struct result_report *r, const struct fp64_answers *a);
+void fp64_report_code(struct result_report *r, const struct fp64_answers *a);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The verdict of a report on a D in FP64, and the assertion that repeats it. */
 #include "analysis/cli/gemm_report_fp64_answers.h"
-#include "analysis/cli/gemm_report_verdict.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -119,7 +118,7 @@ static void judge_scheme(struct fp64_outcome *to, const struct fp64_answers *a)
            "data.");
 }
 
-void fp64_report_judge(json_t *banner, const struct fp64_answers *a)
+void fp64_report_judge(struct result_report *r, const struct fp64_answers *a)
 {
     struct fp64_outcome outcome = { .outcome = REPORT_NOT_FINISHED,
                                     .error = NAN,
@@ -131,7 +130,7 @@ void fp64_report_judge(json_t *banner, const struct fp64_answers *a)
         to->outcome = REPORT_NOT_JUDGED;
         REASON("%s.", a->why.text);
     } else REASON("the report is not finished.");
-    gemm_report_banner(banner, to->outcome, to->reason, to->error, to->limit);
+    result_report_banner(r, to->outcome, to->reason, to->error, to->limit);
 }
 
 /* --- the assertion ---------------------------------------------------------------- */
@@ -146,7 +145,7 @@ static void print_arguments(char *text, size_t size, const struct fp64_answers *
         text_add(text, size, ", beta=%.17g", g->beta_f64);
 }
 
-static void append_function(json_t *code, const char *title, const char *doc,
+static void append_function(struct result_report *r, const char *title, const char *doc,
                             const char *const line[3], const struct fp64_answers *a)
 {
     json_t *const lines = json_array();
@@ -157,12 +156,11 @@ static void append_function(json_t *code, const char *title, const char *doc,
     json_array_append_new(lines, json_sprintf("    \"\"\"%s\"\"\"", doc));
     for (int i = 0; i < 3 && line[i]; i++)
         json_array_append_new(lines, json_sprintf("    %s", line[i]));
-    json_array_append_new(code, json_pack("{s:s, s:s, s:o}", "title", title, "language",
-                                          "python", "lines", lines));
+    result_report_code(r, title, "python", lines);
 }
 
 /* By errors.  Grades are judged anew for other data; a bound is that of these data. */
-static void append_errors(json_t *code, const struct fp64_answers *a)
+static void append_errors(struct result_report *r, const struct fp64_answers *a)
 {
     char call[REASON_ROOM] = "m = bitcut.judge(D, A, B", test[REASON_ROOM] = "";
     const bool as_dgemm = fp64_answers_as_dgemm(a);
@@ -174,7 +172,7 @@ static void append_errors(json_t *code, const struct fp64_answers *a)
                  a->given.bound_most * (1 + 0x1p-7));
     if (!as_dgemm && !isfinite(a->given.bound_most)) return;
     append_function(
-        code, "Python, by errors",
+        r, "Python, by errors",
         as_dgemm ? "No error exceeds that of FP64 multiply-adds in any order of k."
                  : "No error exceeds the scheme's bound on the data of the report, "
                    "in u |A||B|.",
@@ -182,7 +180,7 @@ static void append_errors(json_t *code, const struct fp64_answers *a)
 }
 
 /* By bits. */
-static void append_bits(json_t *code, const struct fp64_answers *a)
+static void append_bits(struct result_report *r, const struct fp64_answers *a)
 {
     const struct bitcut_gemm *const g = &a->s.gemm;
     char call[REASON_ROOM] = "found = bitcut.verify(D, A, B";
@@ -190,12 +188,12 @@ static void append_bits(json_t *code, const struct fp64_answers *a)
     print_arguments(call, sizeof call, a);
     text_add(call, sizeof call, ", scheme=\"%s\", unit=\"%s\", parts=%d)",
              g->scheme->name, g->unit->name, a->s.parts);
-    append_function(code, "Python, bit for bit", "Every bit is that of the scheme.",
+    append_function(r, "Python, bit for bit", "Every bit is that of the scheme.",
                     (const char *const[]){ call, "assert found, found", NULL }, a);
 }
 
-void fp64_report_code(json_t *code, const struct fp64_answers *a)
+void fp64_report_code(struct result_report *r, const struct fp64_answers *a)
 {
-    if (!fp64_answers_as_dgemm(a)) append_bits(code, a);
-    append_errors(code, a);
+    if (!fp64_answers_as_dgemm(a)) append_bits(r, a);
+    append_errors(r, a);
 }

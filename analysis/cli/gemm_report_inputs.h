@@ -4,12 +4,11 @@
 #define BITCUT_ANALYSIS_CLI_GEMM_REPORT_INPUTS_H
 
 #include "analysis/cli/gemm_report.h"
-#include "analysis/cli/report_run.h"
+#include "analysis/cli/result_report.h"
 
 /* Check that -a and -b are there, that --recipe and --unit are known, and that the report
-   writes none of its input files.  Append the files to `digests`, an array, each as an
-   object of "file" and "sha256".  Prints messages and returns an exit status. */
-int gemm_report_inputs(json_t *digests, const struct report *r,
-                       const struct gemm_report_options *o);
+   writes none of its input files, which become its inputs.  Prints messages and returns
+   an exit status. */
+int gemm_report_inputs(struct result_report *r, const struct gemm_report_options *o);
 
 #endif

@@ -4,9 +4,7 @@
 #include "analysis/accuracy/integer_answer.h"
 #include "analysis/cli/emit.h"
 #include "analysis/cli/gemm_report_inputs.h"
-#include "analysis/cli/gemm_report_verdict.h"
 #include "analysis/cli/option.h"
-#include "analysis/cli/report_run.h"
 #include "analysis/identify/integers.h"
 #include "lib/base/text.h"
 #include "lib/gemm/view.h"
@@ -20,7 +18,7 @@
 enum { LINE_MAX_LENGTH = 1 << 12, REASON_ROOM = 1200 };
 
 struct integer_report {
-    struct report report; /* must be first */
+    struct result_report base; /* must be first */
     const struct gemm_report_options *o;
     bool plain; /* whether D is the exact integer apart from its range: there are no other
                    steps, no bias and no factors */
@@ -33,7 +31,6 @@ struct integer_report {
     struct integer_answer bits;
     bool has_outputs, has_bits, has_explanation;
     struct fault why; /* of the section that decides, if it failed */
-    json_t *answers, *inputs, *banner;
 };
 
 /* --- sentences -------------------------------------------------------------------- */
@@ -103,7 +100,7 @@ static void describe_missing(char *text, size_t size, const void *answer)
 static json_t *command_line(const struct integer_report *r, const char *command,
                             const char *const *without)
 {
-    const struct context *const x = r->report.context;
+    const struct context *const x = r->base.report.context;
     char line[LINE_MAX_LENGTH] = "bitcut ";
     text_add(line, sizeof line, "%s", command);
     options_write(line, sizeof line, x->own, x->given, x->options, 0,
@@ -115,7 +112,7 @@ static json_t *command_line(const struct integer_report *r, const char *command,
 
 static enum bitcut_status compute_explanation(struct integer_report *r, struct fault *f)
 {
-    const struct context *const x = r->report.context;
+    const struct context *const x = r->base.report.context;
     const struct explain_options options = {
         .samples = 4096, .seed = x->seed, .threads = x->threads, .progress = &x->progress
     };
@@ -182,7 +179,7 @@ static enum bitcut_status make_bits(struct section *s, struct integer_report *r,
                                     struct fault *f)
 {
     static const char *const without[] = { "want", "seconds", NULL };
-    const struct context *const x = r->report.context;
+    const struct context *const x = r->base.report.context;
     const struct gemm_options how = context_options(x);
     const struct bitcut_matrix given = encoded_view(&r->d);
     struct encoded_matrix d;
@@ -309,26 +306,18 @@ static const struct {
       offsetof(struct integer_report, has_outputs) },
 };
 
-/* A sentence of a section that an answer repeats is not on the page. */
-static void drop_repeated(json_t *says, const json_t *answers)
-{
-    for (size_t i = json_array_size(says); i-- > 0;)
-        if (gemm_report_is_answered(json_array_get(says, i), answers))
-            json_array_remove(says, i);
-}
-
 /* The verdict and the answers as far as they are computed. */
 static void conclude(struct integer_report *r)
 {
     struct integer_outcome to = { .outcome = REPORT_NOT_FINISHED };
     judge(&to, r);
-    json_array_clear(r->answers);
+    json_array_clear(r->base.page.answers);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         const bool found = *(const bool *)((const char *)r + asked[i].flag);
-        gemm_report_answer(r->answers, asked[i].question, asked[i].describe,
-                           found ? r : NULL);
+        result_report_answer(&r->base, asked[i].question, asked[i].describe,
+                             found ? r : NULL);
     }
-    gemm_report_banner(r->banner, to.outcome, to.reason, NAN, NAN);
+    result_report_banner(&r->base, to.outcome, to.reason, NAN, NAN);
 }
 
 static int make(struct section *s, const void *about, struct report *report)
@@ -336,7 +325,7 @@ static int make(struct section *s, const void *about, struct report *report)
     struct integer_report *const r = (struct integer_report *)report;
     const struct part *const p = about;
     struct fault f;
-    s->inputs = json_incref(r->inputs);
+    s->inputs = json_incref(r->base.inputs);
     s->rows = json_array();
     const enum bitcut_status status = p->make(s, r, &f);
     if (status != BITCUT_OK) {
@@ -345,7 +334,7 @@ static int make(struct section *s, const void *about, struct report *report)
         s->rows = NULL;
     }
     conclude(r);
-    drop_repeated(s->says, r->answers);
+    result_report_drop_answered(s->says, &r->base);
     return status == BITCUT_OK ? EXIT_GOOD : fail(s->name, &f);
 }
 
@@ -478,7 +467,7 @@ static void add_parts(struct integer_report *r)
     for (const struct part *p = parts; p->section.name; p++)
         if ((!p->of_plain || r->plain) && (!p->of_recipe || r->o->setup.recipe) &&
             (fits || p->make == make_explanation))
-            report_add(&r->report, &p->section, make, p);
+            report_add(&r->base.report, &p->section, make, p);
 }
 
 static int run(struct integer_report *r)
@@ -486,11 +475,10 @@ static int run(struct integer_report *r)
     int status = check_options(r);
     if (status == EXIT_GOOD) status = read_all(r);
     if (status == EXIT_GOOD) add_parts(r);
-    if (status == EXIT_GOOD) status = gemm_report_inputs(r->inputs, &r->report, r->o);
+    if (status == EXIT_GOOD) status = gemm_report_inputs(&r->base, r->o);
     if (status != EXIT_GOOD) return status;
     conclude(r);
-    status = report_run(&r->report);
-    return r->report.ended ? status : gemm_report_end(r->banner, status, status);
+    return result_report_run(&r->base, NULL);
 }
 
 int gemm_report_integers(struct context *x, const struct gemm_report_options *o,
@@ -498,32 +486,23 @@ int gemm_report_integers(struct context *x, const struct gemm_report_options *o,
 {
     const struct page words = {
         .title = "bitcut report on a result of integers",
-        .command = x->command_line,
         .about = "Sums of integers have no rounding errors: the reference is the exact "
                  "integer, and an output is right or wrong. The model of a unit says "
                  "what becomes of an integer outside the range.",
         .chapters = chapters,
-        .answers = json_array(),
-        .banner = json_object(),
     };
     static struct integer_report r;
     r = (struct integer_report){
-        .report = { .context = x, .folder = folder, .words = &words },
         .o = o,
         .s = { .options = &o->setup, .takes_integers = true },
-        .answers = words.answers,
-        .banner = words.banner,
-        .inputs = json_array(),
     };
+    result_report_open(&r.base, x, folder, &words);
     const int status = run(&r);
     if (r.has_explanation) explain_clear(&r.explanation);
-    report_clear(&r.report);
     integer_problem_clear(&r.x);
     encoded_clear(&r.c);
     encoded_clear(&r.d);
     setup_clear(&r.s);
-    json_decref(r.inputs);
-    json_decref(r.answers);
-    json_decref(r.banner);
+    result_report_close(&r.base);
     return status;
 }

@@ -2,7 +2,6 @@
 #include "analysis/cli/gemm_report_verdict.h"
 
 #include "analysis/accuracy/short_result.h"
-#include "analysis/cli/emit.h"
 #include "analysis/sampling/c_function.h"
 #include "analysis/sampling/python_lines.h"
 #include "lib/base/text.h"
@@ -147,77 +146,15 @@ static void judge_matrices(struct outcome *to, const struct gemm_answers *a)
 
 /* --- the banner ------------------------------------------------------------------- */
 
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-void gemm_report_banner(json_t *banner, enum report_outcome outcome, const char *reason,
-                        double error, double limit)
-{
-    json_object_set_new(banner, "outcome", json_integer(outcome));
-    json_object_set_new(banner, "verdict", json_string(report_outcomes[outcome].name));
-    json_object_set_new(banner, "reason", json_text(reason));
-    json_object_set_new(banner, "error", number(error));
-    json_object_set_new(banner, "limit", number(limit));
-}
-
-void gemm_report_judge(json_t *banner, const struct gemm_answers *a)
+void gemm_report_judge(struct result_report *r, const struct gemm_answers *a)
 {
     struct outcome to = { .outcome = REPORT_NOT_FINISHED, .error = NAN, .limit = NAN };
     if (a->o->d) judge_result(&to, a);
     else judge_matrices(&to, a);
-    gemm_report_banner(banner, to.outcome, to.reason, to.error, to.limit);
-}
-
-int gemm_report_end(const json_t *banner, int unjudged, int worst)
-{
-    int status = worst > EXIT_FOUND ? worst : EXIT_GOOD;
-    switch (json_integer_value(json_object_get(banner, "outcome"))) {
-    case REPORT_ACCEPTED: return EXIT_GOOD;
-    case REPORT_REJECTED: return EXIT_FOUND;
-    case REPORT_NOT_JUDGED: status = unjudged > EXIT_FOUND ? unjudged : EXIT_CANNOT;
-    }
-    if (status == EXIT_GOOD) return status;
-    struct fault f;
-    fault_set(&f, BITCUT_UNSUPPORTED, "%s",
-              json_string_value(json_object_get(banner, "reason")));
-    fail("report", &f);
-    return status;
-}
-
-/* --- answers ---------------------------------------------------------------------- */
-
-void gemm_report_answer(json_t *answers, const char *question, record_describe *describe,
-                        const void *found)
-{
-    json_t *const says = found ? emit_sentence(describe, found) : NULL;
-    if (says)
-        json_array_append_new(
-            answers, json_pack("{s:s, s:o}", "question", question, "answer", says));
-}
-
-bool gemm_report_is_answered(const json_t *line, const json_t *answers)
-{
-    bool same = false;
-    for (size_t n = 0; n < json_array_size(answers); n++)
-        same |= json_equal(json_object_get(line, "says"),
-                           json_object_get(json_array_get(answers, n), "answer"));
-    return same;
+    result_report_banner(r, to.outcome, to.reason, to.error, to.limit);
 }
 
 /* --- the assertion ---------------------------------------------------------------- */
-
-/* Take over lines as a block; nothing is added if there are none. */
-static void append_block(json_t *code, const char *title, const char *language,
-                         json_t *lines)
-{
-    if (json_array_size(lines))
-        json_array_append_new(code,
-                              json_pack("{s:s, s:s, s:O}", "title", title, "language",
-                                        language, "lines", lines));
-    json_decref(lines);
-}
 
 /* Why there is no function for a GEMM with a bias, factors, a start or other steps. */
 static const char *no_function(const struct gemm_answers *a)
@@ -274,12 +211,12 @@ static json_t *lines_of_c(const struct gemm_answers *a)
     return lines;
 }
 
-void gemm_report_code(json_t *code, const struct gemm_answers *a)
+void gemm_report_code(struct result_report *r, const struct gemm_answers *a)
 {
     for (const struct python_library *l = python_libraries; l->name; l++) {
         char title[40];
         snprintf(title, sizeof title, "Python (%s)", l->what);
-        append_block(code, title, "python", python_function(l, a));
+        result_report_code(r, title, "python", python_function(l, a));
     }
-    append_block(code, "C", "c", lines_of_c(a));
+    result_report_code(r, "C", "c", lines_of_c(a));
 }

@@ -330,7 +330,7 @@ void options_print(const struct option_row *rows)
 
 /* --- writing ---------------------------------------------------------------------- */
 
-static void write_word(char *text, size_t size, const char *word)
+void options_write_word(char *text, size_t size, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789_./,:=+-@%";
@@ -356,9 +356,9 @@ static void write_value(char *text, size_t size, const void *at, enum option_kin
         memcpy(&x, at, sizeof x);
         snprintf(number, sizeof number, "%.9g", (double)x);
         break;
-    default: write_word(text, size, *(const char *const *)at); return;
+    default: options_write_word(text, size, *(const char *const *)at); return;
     }
-    write_word(text, size, number);
+    options_write_word(text, size, number);
 }
 
 void options_write(char *text, size_t size, const void *own, const bool *given,

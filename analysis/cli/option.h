@@ -105,6 +105,9 @@ void options_write(char *text, size_t size, const void *own, const bool *given,
                    const struct option_row *rows, size_t from, size_t to,
                    const char *const *but);
 
+/* Append a word of a command line after a blank, quoted for a shell if it needs it. */
+void options_write_word(char *text, size_t size, const char *word);
+
 /* Read a decimal integer that an int holds.  False: the text is something else. */
 bool option_read_int(int *value, const char *text);
 

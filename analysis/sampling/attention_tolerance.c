@@ -181,15 +181,15 @@ enum bitcut_status attention_tolerance(struct bitcut_attention_tolerances *to,
 
 /* --- a verdict -------------------------------------------------------------------- */
 
-/* The runs that would give so many outputs. */
-static size_t runs_of(const struct bitcut_attention_tolerances *limits, size_t outputs)
+size_t attention_wrong_limit(const struct bitcut_attention_tolerances *limits,
+                             size_t outputs)
 {
-    return divide_up(outputs, larger(1, limits->outputs));
+    return limits->wrong * divide_up(outputs, larger(1, limits->outputs));
 }
 
-static void set_verdict(struct bitcut_attention_verdict *to,
-                        const struct bitcut_attention_tolerances *limits,
-                        const struct attention_pair *x)
+void attention_verdict(struct bitcut_attention_verdict *to,
+                       const struct bitcut_attention_tolerances *limits,
+                       const struct attention_pair *x)
 {
     const struct attention_measure m = attention_measure(x, limits->limit, false),
                                    zero = attention_measure(x, limits->limit, true);
@@ -202,7 +202,7 @@ static void set_verdict(struct bitcut_attention_verdict *to,
         .wrong = m.wrong,
         .numbers = m.numbers,
         .accepted = m.component <= limits->limit && m.norm <= limits->norm_limit &&
-                    m.wrong <= limits->wrong * runs_of(limits, x->heads * per),
+                    m.wrong <= attention_wrong_limit(limits, x->heads * per),
         .zeros_accepted =
             zero.component <= limits->limit && zero.norm <= limits->norm_limit,
         .head = m.worst / per,
@@ -238,7 +238,7 @@ enum bitcut_status attention_tolerance_judge(
                                              .heads = p.a.heads,
                                              .queries = p.a.queries,
                                              .value_dim = p.a.value_dim };
-        set_verdict(to, limits, &pair);
+        attention_verdict(to, limits, &pair);
     }
     free(exact);
     free(size);

@@ -29,6 +29,16 @@ enum bitcut_status attention_tolerance_judge(
     const struct bitcut_attention *a, const struct bitcut_attention *other, int threads,
     const struct progress *progress, struct fault *f);
 
+/* How many of some outputs may be infinite or NaN without need: as many as in the runs
+   that would give so many outputs. */
+size_t attention_wrong_limit(const struct bitcut_attention_tolerances *limits,
+                             size_t outputs);
+
+/* The verdict on some outputs of an attention; positions are those of the pair. */
+void attention_verdict(struct bitcut_attention_verdict *to,
+                       const struct bitcut_attention_tolerances *limits,
+                       const struct attention_pair *x);
+
 /* How often a test with given limits rejects a fault, in runs that were not those of the
    limits.  The first row is without a fault: its rejections are false alarms. */
 struct attention_power {

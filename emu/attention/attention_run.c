@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-/* Queries of a block that no mask limits, and of a block of a list.  Neither changes a
-   bit. */
-enum { QUERIES_AT_A_TIME = 256, QUERIES_OF_A_LIST = 8 };
+/* Queries of a block that no mask limits, at least, and of a block of a list, at most.
+   Neither changes a bit. */
+enum { QUERIES_AT_A_TIME = 256, QUERIES_OF_A_LIST = 64 };
 
 /* --- all of them ----------------------------------------------------------------------
  */
@@ -84,6 +84,14 @@ static enum bitcut_status run_blocks(const struct attention_job *job, struct fau
     return worst;
 }
 
+/* The queries of the longest place of a list. */
+static size_t longest(const struct attention_options *o)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < o->only_count; i++) most = larger(most, o->only[i].count);
+    return smaller(most, QUERIES_OF_A_LIST);
+}
+
 /* Run the plan on its operands. */
 static enum bitcut_status run_on(const struct attention_plan *plan,
                                  const struct attention_operands *x,
@@ -91,7 +99,7 @@ static enum bitcut_status run_on(const struct attention_plan *plan,
 {
     const struct bitcut_attention *const a = &plan->a;
     struct attention_job job = { .plan = plan, .x = x, .options = options };
-    job.block = options->only  ? QUERIES_OF_A_LIST
+    job.block = options->only  ? longest(options)
                 : plan->masked ? plan->block_m
                                : larger(plan->block_m, QUERIES_AT_A_TIME);
     job.block = smaller(job.block, a->queries);

@@ -395,4 +395,28 @@ START_TEST(without_parts)
 }
 END_TEST
 
-TEST_MAIN("attention budget", rows_by_definition, variations_by_definition, without_parts)
+/* The queries of a sample do not have the period of the heads: with a causal mask, the
+   first query of a head sees one key and has no error. */
+START_TEST(samples)
+{
+    uint64_t rng = test_seed();
+    struct attention_budget b;
+    struct fault f;
+    struct bitcut_attention *const own = &c.a;
+    bitcut_attention_init(own, sizeof *own);
+    own->row = bitcut_attention_find("flash-attention-2");
+    own->heads = 8, own->queries = own->keys = 32, own->head_dim = own->value_dim = 8;
+    own->window_right = 0;
+    const struct bitcut_format *const format = &formats[FORMAT_F16];
+    attention_case_fill(c.q, &own->q, own->heads, 32, 8, format, &rng, 0, false);
+    attention_case_fill(c.k, &own->k, 1, 32, 8, format, &rng, 0, false);
+    attention_case_fill(c.v, &own->v, 1, 32, 8, format, &rng, 0, false);
+    own->o = (struct bitcut_matrix){ .to = c.o, .stride = (size_t)32 * 8 };
+    ck_assert_int_eq(attention_budget_find(&b, &c.a, 8, 1, NULL, &f), BITCUT_OK);
+    ck_assert_uint_lt(b.outputs, b.total);
+    ck_assert(b.part[ATTENTION_PARTS].rms > 0);
+}
+END_TEST
+
+TEST_MAIN("attention budget", rows_by_definition, variations_by_definition, without_parts,
+          samples)
