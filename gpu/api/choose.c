@@ -279,14 +279,17 @@ static bool are_alike(const struct gpu_kernel *x, const struct gpu_kernel *y,
     return x->tile_m && y->tile_m && gpu_kernel_alike(x, &same);
 }
 
-/* Clocks of all units for the sums of `slices` slices in the workspace: a second launch
-   (4 us at 1.9 GHz), in which a thread reads 16 slices of an output at a time (700
-   clocks). Sums are written and read, and D is written, at a quarter of the rate of the
-   L2 cache. The numbers fit timings of an H200 (data/h200/slices.jsonl). */
+/* Clocks of a launch beside that of the product: 4 us at 1.9 GHz. */
+enum { LAUNCH = 7500 };
+
+/* Clocks of all units for the sums of `slices` slices in the workspace: a launch in which
+   a thread reads 16 slices of an output at a time (700 clocks). Sums are written and
+   read, and D is written, at a quarter of the rate of the L2 cache. The numbers fit
+   timings of an H200 (data/h200/slices.jsonl). */
 static double sums_clocks(const struct gpu_kernel *k, const struct gpu_device *device,
                           const struct bitcut_gemm *g, int slices)
 {
-    enum { LAUNCH = 7500, SOME = 16, READ = 700 };
+    enum { SOME = 16, READ = 700 };
     const double outputs = (double)g->count * (double)g->m * (double)g->n;
     const double bytes = sizeof(float) * outputs * (2 * slices + 1);
     if (slices < 2 || adds_slices(k, g, slices)) return 0;
@@ -294,22 +297,55 @@ static double sums_clocks(const struct gpu_kernel *k, const struct gpu_device *d
            4 * bytes / ((double)device->units * device->cache_rate);
 }
 
+/* Bytes per clock from the memory of the device: half of the rate of the L2 cache. */
+static double memory_rate(const struct gpu_device *device)
+{
+    return (double)device->units * device->cache_rate / 2;
+}
+
+/* Clocks of the split pass: it reads every value and writes its parts, which the product
+   reads again. */
+static double split_clocks(const struct gpu_kernel *k, const struct gpu_device *device,
+                           const struct bitcut_gemm *g)
+{
+    const double values = (double)g->count * (double)(g->m + g->n) * (double)g->k;
+    const int parts = k->program.parts * format_bytes(&formats[k->format]);
+    return LAUNCH + values * ((int)sizeof(float) + 2 * parts) / memory_rate(device);
+}
+
+/* Clocks of a kernel that splits in registers, with this number of slices: its blocks
+   load their lines of A and B, and the additions of a slice follow each other. */
+static double narrow_clocks(const struct gpu_kernel *k, const struct gpu_device *device,
+                            const struct bitcut_gemm *g, int slices)
+{
+    const size_t shorter = smaller(g->m, g->n), longer = g->m + g->n - shorter;
+    const double tiles = (double)divide_up(shorter, (size_t)k->tile_m),
+                 blocks = (double)divide_up(longer, (size_t)k->tile_n);
+    const double values = ((double)longer * tiles + (double)shorter * blocks) *
+                          (double)g->k * (double)g->count;
+    const double chain =
+        (double)k->chain_clocks * (double)g->k / k->tile_k / (slices > 1 ? slices : 1);
+    return fmax(sizeof(float) * values / memory_rate(device), chain);
+}
+
 /* The share of the device's rate that a kernel reaches with this number of slices,
-   including the launch that adds them. */
+   including the split pass and the launch that adds them; infinity: no products. */
 static double score_of(const struct gpu_kernel *k, const struct gpu_device *device,
                        const struct bitcut_gemm *g, int slices)
 {
     struct gpu_choice c;
     struct bitcut_gemm as = *g;
     as.order.slices = slices;
-    gpu_kernel_judge(&c, k, device, &as);
-    const double sums = sums_clocks(k, device, g, slices), score = c.judged.score;
     const struct tile_task task = task_of(gpu_model(device), device, k, &as);
     const double products = (double)g->count * (double)g->m * (double)g->n *
                             (double)g->k * task.method.terms * task.method.part_bytes / 2;
-    return sums > 0 && products > 0
-               ? 1 / (1 / score + sums * device->units * device->products / products)
-               : score;
+    const double share = products / ((double)device->units * device->products);
+    gpu_kernel_judge(&c, k, device, &as);
+    if (!gpu_model(device)->rates) return k->side_most ? INFINITY : c.judged.score;
+    if (k->side_most)
+        return share > 0 ? share / narrow_clocks(k, device, g, slices) : INFINITY;
+    const double more = sums_clocks(k, device, g, slices) + split_clocks(k, device, g);
+    return share > 0 ? 1 / (1 / c.judged.score + more / share) : c.judged.score;
 }
 
 /* The next number of slices to try: each up to 16, then only numbers whose tiles fill the
@@ -335,34 +371,31 @@ static int next_slices(const struct gpu_kernel *k, const struct gpu_device *devi
     return next <= most ? (int)next : 0;
 }
 
-/* Slices of a kernel that splits in registers: so many that its additions, one after the
-   other in each slice, take about half as long as the device's memory; a power of two, so
-   that all warps of a block have work, and at least two.  Memory has half of the rate of
-   the L2 cache. */
-static int chain_slices(const struct gpu_kernel *k, const struct gpu_device *device,
-                        const struct bitcut_gemm *g)
+/* Slices of a kernel that splits in registers: four in each block of a cluster, so that
+   two warps take turns in each; or one for each chunk, if there are few.  More slices are
+   not faster, because there are more totals to add. */
+static int narrow_slices(const struct gpu_kernel *k, const struct bitcut_gemm *g)
 {
-    const double bytes = sizeof(float) * (double)g->count * (double)(g->m + g->n);
-    const double memory = 2 * bytes / ((double)device->units * device->cache_rate);
-    const double chain = (double)k->chain_clocks / k->tile_k;
-    const double wanted = memory > 0 ? 2 * chain / memory : 0;
-    const size_t steps = divide_up(g->k, (size_t)k->tile_k);
-    const size_t most = smaller((size_t)k->slices_most, steps ? steps : 1);
-    size_t slices = 2;
-    while (2 * (double)slices <= wanted && slices < most) slices *= 2;
-    return (int)smaller(slices, most);
+    enum { IN_BLOCK = 4 };
+    const size_t shorter = smaller(g->m, g->n), longer = g->m + g->n - shorter;
+    const size_t blocks = divide_up(shorter, (size_t)k->tile_m) *
+                          divide_up(longer, (size_t)k->tile_n) * g->count;
+    const size_t chunks = divide_up(g->k, (size_t)GPU_NARROW_K);
+    const size_t slices = chunks <= GPU_NARROW_WARPS
+                              ? chunks
+                              : IN_BLOCK * (size_t)gpu_narrow_cluster(blocks, g->k);
+    return (int)smaller(slices ? slices : 1, (size_t)k->slices_most);
 }
 
 /* The best slices of k for a kernel: the requested ones, or any with any_slices.  *score
-   is their score.  A kernel that splits in registers is always faster than a split pass
-   and another kernel: it reads each value once and writes no parts. */
+   is their score. */
 static int best_slices(const struct gpu_kernel *k, const struct gpu_device *device,
                        const struct bitcut_gemm *g, double *score)
 {
     const bool any = g->any_slices && g->order.slices <= 1 && gpu_model(device)->rates;
-    int best = g->order.slices;
-    *score = k->side_most ? INFINITY : score_of(k, device, g, best);
-    if (k->side_most) return any ? chain_slices(k, device, g) : best;
+    int best = any && k->side_most ? narrow_slices(k, g) : g->order.slices;
+    *score = score_of(k, device, g, best);
+    if (k->side_most) return best;
     for (int s = best; any && (s = next_slices(k, device, g, s));) {
         const double other = score_of(k, device, g, s);
         if (other > *score) *score = other, best = s;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs with a narrow D on Hopper: their launch, and their rows. */
 #include "gpu/cuda/gemv_sm90.cuh"
-#include "gpu/cuda/start_sm90.cuh"
+#include "gpu/cuda/launch.cuh"
 
+#include <atomic>
 #include <cmath>
 
 namespace
@@ -11,45 +12,21 @@ namespace
 /* --- launching ------------------------------------------------------------------------
  */
 
-/* The distance of lines does not matter if there is one. */
-side side_of(const struct gpu_work *w, enum bitcut_operand which)
+/* The distance of lines does not matter if there is one.  Values along k of the narrow
+   operand, and of the wide one in either layout, are copied in fours if they are aligned
+   in each matrix. */
+side side_of(const struct gpu_work *w, enum bitcut_operand which, bool is_wide)
 {
     const struct operand x = operand_of(w, which);
-    const size_t ld = x.matrix->ld;
-    const size_t line = x.lines == 1 ? divide_up(x.k, EACH) * EACH : x.across ? 1 : ld;
-    return { (const float *)x.matrix->at, x.matrix->stride, line,
-             x.across ? ld : 1,           x.lines,          ldexpf(1, x.split->scale) };
-}
-
-/* Whether TMA copies the matrices of an operand: rows begin at whole 16 bytes. */
-bool is_mapped(const side &x, size_t k, size_t count)
-{
-    const size_t ld = x.along() ? x.line_step : x.k_step, most = (size_t)1 << 30;
-    return k && k <= most && x.lines <= most && ld % EACH == 0 &&
-           (count == 1 || x.stride % EACH == 0) && (uintptr_t)x.at % 16 == 0;
-}
-
-/* Make the map of boxes of `lines` lines and CHUNK_K of k. */
-int map_make(CUtensorMap *map, const side &x, int lines, size_t k, size_t count)
-{
-    const bool along = x.along();
-    const size_t ld = along ? x.line_step : x.k_step;
-    const cuuint64_t size[] = { along ? k : x.lines, along ? x.lines : k,
-                                x.stride ? count : 1 };
-    const cuuint64_t strides[] = { ld * sizeof(float),
-                                   (size[2] > 1 ? x.stride : ld) * sizeof(float) };
-    const cuuint32_t box[] = { (cuuint32_t)(along ? CHUNK_K : lines),
-                               (cuuint32_t)(along ? lines : CHUNK_K), 1 };
-    const cuuint32_t every[] = { 1, 1, 1 };
-    const auto swizzle = !along && lines == LINES ? CU_TENSOR_MAP_SWIZZLE_128B
-                                                  : CU_TENSOR_MAP_SWIZZLE_NONE;
-    const encode_function encode = encode_known();
-    if (!encode) return cudaErrorNotSupported;
-    return encode(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, (void *)x.at, size, strides,
-                  box, every, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
-               ? cudaErrorInvalidValue
-               : cudaSuccess;
+    const struct bitcut_matrix &m = *x.matrix;
+    const size_t line = x.lines == 1 ? divide_up(x.k, EACH) * EACH : x.across ? 1 : m.ld;
+    const size_t k_step = x.across ? m.ld : 1;
+    const size_t row = k_step == 1 ? line : k_step;
+    const bool fours = (is_wide || k_step == 1) && row % EACH == 0 &&
+                       (w->gemm.count == 1 || m.stride % EACH == 0) &&
+                       (uintptr_t)m.at % sizeof(float4) == 0;
+    return { (const float *)m.at,       m.stride, line, k_step, x.lines,
+             ldexpf(1, x.split->scale), fours };
 }
 
 outputs outputs_of(const struct bitcut_matrix &x, bool turned)
@@ -58,81 +35,142 @@ outputs outputs_of(const struct bitcut_matrix &x, bool turned)
     return { (float *)x.to, x.stride, along ? 1 : x.ld, along ? x.ld : 1 };
 }
 
-/* Blocks of a cluster: as many as leave the fewest multiprocessors without work, for at
-   most one block a slice, and all slices.  A multiprocessor holds two blocks, so that an
-   H100 holds 132 clusters of two at a time, about 60 of four and 28 of eight
-   (gpu/module/module.h). */
-int cluster_of(size_t blocks, int slices)
-{
-    constexpr size_t most[] = { 264, 132, 60, 28 };
-    int best = 1;
-    double least = INFINITY;
-    for (int i = 0; i < 4; i++) {
-        const int cluster = 1 << i;
-        const double rounds = (double)divide_up(blocks, most[i]) / cluster;
-        if (cluster <= slices && slices <= cluster * WARPS && rounds < least)
-            best = cluster, least = rounds;
-    }
-    return best;
-}
-
 arguments arguments_of(const struct gpu_work *w, bool turned)
 {
     const struct bitcut_gemm &g = w->gemm;
     const k_cut cut = k_cut_of(g.k, w->plan.order.slices, w->kernel->format, STEP_BYTES);
     arguments x = {};
-    x.wide = side_of(w, turned ? BITCUT_B : BITCUT_A);
-    x.narrow = side_of(w, turned ? BITCUT_A : BITCUT_B);
-    x.mapped = is_mapped(x.wide, g.k, g.count) && is_mapped(x.narrow, g.k, g.count);
+    x.wide = side_of(w, turned ? BITCUT_B : BITCUT_A, true);
+    x.narrow = side_of(w, turned ? BITCUT_A : BITCUT_B, false);
     x.d = outputs_of(g.d, turned);
     if (gemm_reads_c(&g)) x.c = outputs_of(g.c, turned);
     x.k = g.k;
     x.slice_k = cut.slice_bytes / part_bytes(w->kernel->format);
     x.slices = cut.slices;
+    x.groups = (int)divide_up(x.narrow.lines, NARROW);
     x.unscale = ldexpf(1, -w->plan.scale);
     x.alpha = float_of(g.alpha);
     x.beta = float_of(g.beta);
     return x;
 }
 
+/* Settings belong to the context; a device may have several contexts in succession. */
+int settings_make(void (*kernel)(arguments), int bytes, int cluster)
+{
+    const int status =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    return status || cluster <= CLUSTER_MAX
+               ? status
+               : (int)cudaFuncSetAttribute(
+                     kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+}
+
 /* Start for `count` matrices from this one on. */
-int start_some(void (*kernel)(arguments, maps), int bytes, const arguments &x,
-               int cluster, size_t first, size_t count, void *stream)
+int start_some(void (*kernel)(arguments), int bytes, const arguments &x, int cluster,
+               size_t first, size_t count, void *stream)
 {
     arguments now = x;
     now.wide.at += first * x.wide.stride;
     now.narrow.at += first * x.narrow.stride;
     now.d.at += first * x.d.stride;
     if (x.c.at) now.c.at += first * x.c.stride;
-    const unsigned blocks = (unsigned)divide_up(x.wide.lines, LINES);
-    maps m = {};
-    int status =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    if (!status && x.mapped) status = map_make(&m.wide, now.wide, LINES, x.k, count);
-    if (!status && x.mapped) status = map_make(&m.narrow, now.narrow, NARROW, x.k, count);
+    const unsigned blocks = (unsigned)(divide_up(x.wide.lines, LINES) * x.groups);
+    const int status = settings_make(kernel, bytes, cluster);
     if (status) return status;
     return launch_kernel(kernel,
                          { dim3(blocks, (unsigned)cluster, (unsigned)count),
                            GROUP_THREADS, (size_t)bytes, dim3(1, (unsigned)cluster),
                            (cudaStream_t)stream, false },
-                         now, m);
+                         now);
+}
+
+/* The largest cluster of a kernel, queried once for each device: a device may have room
+   for larger clusters than every device has. */
+template <auto KERNEL> int cluster_most(int *most, int bytes)
+{
+    static std::atomic<int> known[DEVICES_MAX];
+    int device = 0, clusters = 0;
+    const int status = cudaGetDevice(&device);
+    *most = !status && device < DEVICES_MAX ? known[device].load() : 0;
+    if (status || *most) return status;
+    const launch_config config({ dim3(1, GPU_NARROW_CLUSTER), GROUP_THREADS,
+                                 (size_t)bytes, dim3(1, GPU_NARROW_CLUSTER), NULL,
+                                 false });
+    if (settings_make(KERNEL, bytes, GPU_NARROW_CLUSTER) ||
+        cudaOccupancyMaxActiveClusters(&clusters, KERNEL, &config.is))
+        cudaGetLastError();
+    *most = clusters ? GPU_NARROW_CLUSTER : CLUSTER_MAX;
+    if (device < DEVICES_MAX) known[device] = *most;
+    return status;
+}
+
+/* The logarithm of the smallest power of two that is not less than this. */
+constexpr int log_up(size_t x)
+{
+    int log = 0;
+    while (((size_t)1 << log) < x) log++;
+    return log;
+}
+
+/* Divide the slices among the blocks of a cluster and the warps of a block.  Returns the
+   number of blocks of a cluster. */
+int cluster_make(arguments *x, int wanted, int most, int in_block)
+{
+    const int least = (int)divide_up(x->slices, in_block);
+    int cluster = wanted < most ? wanted : most;
+    cluster = cluster < x->slices ? cluster : x->slices;
+    cluster = cluster > least ? cluster : least;
+    x->in_block = (int)divide_up(x->slices, cluster);
+    cluster = (int)divide_up(x->slices, x->in_block);
+    x->turns = log_up(WARPS / x->in_block + 1) - 1;
+    x->outputs = log_up(LINES * (x->narrow.lines < NARROW ? x->narrow.lines : NARROW));
+    x->share = log_up(divide_up((size_t)1 << x->outputs, cluster));
+    return cluster;
+}
+
+template <class R, int FORMAT, bool TURNED, int STEPS>
+int start_with(const struct gpu_work *w, arguments x, int wanted, void *stream)
+{
+    constexpr auto kernel = gemv_kernel<R, FORMAT, TURNED, STEPS>;
+    constexpr int bytes = shared_bytes<R, STEPS>;
+    const size_t most = GPU_COUNT_MAX, count = w->gemm.count;
+    int cluster = CLUSTER_MAX, status = cudaSuccess;
+    if (wanted > CLUSTER_MAX) status = cluster_most<kernel>(&cluster, bytes);
+    cluster = cluster_make(&x, wanted, cluster, in_block_most<R>);
+    for (size_t i = 0; i < count && !status; i += most)
+        status = start_some(kernel, bytes, x, cluster, i,
+                            count - i < most ? count - i : most, stream);
+    return status;
+}
+
+/* Whether chunks have 64 of k: they take fewer turns, but a multiprocessor has room for
+   one block, not two.  They are faster in fewer rounds of blocks; with one round, if
+   there is one slice, or a warp has several chunks. */
+bool takes_long_chunks(const arguments &x, size_t blocks, int cluster)
+{
+    enum { MULTIPROCESSORS = 132, CHUNKS = 4 };
+    const size_t rounds = divide_up(blocks * cluster, MULTIPROCESSORS),
+                 rounds_of_two = 2 * divide_up(blocks * cluster, 2 * MULTIPROCESSORS);
+    if (rounds > 1) return rounds < rounds_of_two;
+    return x.k >= (x.slices == 1 ? 2 : WARPS * CHUNKS * cluster) * (size_t)BLOCK_K;
+}
+
+template <class R, int FORMAT, bool TURNED>
+int start_turned(const struct gpu_work *w, void *stream)
+{
+    const arguments x = arguments_of(w, TURNED);
+    const size_t blocks = divide_up(x.wide.lines, LINES) * x.groups * w->gemm.count;
+    const int wanted = gpu_narrow_cluster(blocks, x.k);
+    if constexpr (R::promote <= 2 * R::in_first)
+        if (!takes_long_chunks(x, blocks, wanted < x.slices ? wanted : x.slices))
+            return start_with<R, FORMAT, TURNED, 2>(w, x, wanted, stream);
+    return start_with<R, FORMAT, TURNED, 4>(w, x, wanted, stream);
 }
 
 template <class R, int FORMAT> int start(const struct gpu_work *w, void *stream)
 {
-    const struct bitcut_gemm &g = w->gemm;
-    const bool turned = g.m <= g.n;
-    const size_t most = GPU_COUNT_MAX;
-    arguments x = arguments_of(w, turned);
-    const int cluster = cluster_of(divide_up(x.wide.lines, LINES) * g.count, x.slices);
-    x.in_block = (int)divide_up(x.slices, cluster);
-    const auto kernel =
-        turned ? gemv_kernel<R, FORMAT, true> : gemv_kernel<R, FORMAT, false>;
-    int status = cudaSuccess;
-    for (size_t i = 0; i < g.count && !status; i += most)
-        status = start_some(kernel, shared_bytes<R>, x, cluster, i,
-                            g.count - i < most ? g.count - i : most, stream);
-    return status;
+    return w->gemm.m <= w->gemm.n ? start_turned<R, FORMAT, true>(w, stream)
+                                  : start_turned<R, FORMAT, false>(w, stream);
 }
 
 /* --- the rows -------------------------------------------------------------------------
@@ -156,7 +194,7 @@ constexpr struct gpu_kernel row_of(const char *name, const char *recipe)
 {
     struct gpu_kernel k = {};
     k.name = name;
-    k.what = "mma.sync, FP32 values split in registers, D of up to 8 rows or columns";
+    k.what = "mma.sync, FP32 values split in registers, D of up to 64 rows or columns";
     k.recipe = recipe;
     k.instruction =
         FORMAT == FORMAT_F16 ? "mma.m16n8k16.f32.f16" : "mma.m16n8k16.f32.bf16";
@@ -165,16 +203,16 @@ constexpr struct gpu_kernel row_of(const char *name, const char *recipe)
     k.program = R::row;
     k.tile_m = NARROW;
     k.tile_n = LINES;
-    k.tile_k = CHUNK_K;
+    k.tile_k = 4 * STEP_K;
     k.stages = RING;
     k.threads = GROUP_THREADS;
-    k.shared_bytes = shared_bytes<R>;
+    k.shared_bytes = shared_bytes<R, 4>;
     k.registers = 255;
     k.cluster_m = k.cluster_n = 1;
     k.load_bytes = (NARROW + LINES) * (int)sizeof(float);
-    k.slices_most = WARPS * CLUSTER_MAX;
-    k.side_most = NARROW;
-    k.chain_clocks = STEPS * depth_of<R>() * MMA_CLOCKS + TURN_CLOCKS;
+    k.slices_most = in_block_most<R> * CLUSTER_MAX;
+    k.side_most = 8 * NARROW;
+    k.chain_clocks = 4 * depth_of<R>() * MMA_CLOCKS + TURN_CLOCKS;
     k.architectures = sm(90);
     k.start = start<R, FORMAT>;
     return k;

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs with a narrow D, of at most NARROW rows or columns, on Hopper: every FP32 value
-   of the wide operand is read once, and split in registers.
+/* GEMMs with a narrow D on Hopper: every FP32 value of the wide operand is read once for
+   NARROW lines of the narrow one, and split in registers.
 
    Instruction: mma.sync m16n8k16.  The wide operand, of which D has many rows or columns,
    is in its place of A, and the narrow operand in its place of B.  An output is the same
    sum, because a product does not depend on the order of its factors.
 
-   Launch: a block of WARPS warps has LINES lines of the wide operand; slices of k are
-   divided among the blocks of a cluster, along y, and among groups of warps of a block;
-   matrices along z.  The warps of a slice take chunks of CHUNK_K of k in turn.  A warp
-   splits its chunk, starts loading the chunk after its next one into the same place of
-   its ring in shared memory, and computes the promoted products, which begin at +0.  Then
-   it waits for its turn, takes the accumulators of the slice from shared memory, adds its
-   chunk, and leaves them for the next warp.  So many loads are in flight, and each
-   accumulator is still added in ascending order of k.
+   Launch: a block of WARPS warps has LINES lines of the wide operand and NARROW lines of
+   the narrow one; blocks that differ in the latter are next to each other along x, so
+   that they find values in the L2 cache.  Slices of k are divided among the blocks of a
+   cluster, along y, and among groups of warps of a block; matrices along z.  The warps of
+   a slice take chunks of k in turn.  A warp splits its chunk, starts loading the chunk
+   after its next one into the same place of its ring in shared memory, and computes the
+   promoted products, which begin at +0.  Then it waits for its turn, takes the
+   accumulators of the slice from shared memory, adds its chunk, and leaves them for the
+   next warp.  So many loads are in flight, and each accumulator is still added in
+   ascending order of k.
 
    Registers: lane 4 g + t has lines 4 g to 4 g + 3 of the wide operand, line g of the
    narrow one, and of each k-step of 16 the k from 4 t to 4 t + 3.  The instruction calls
@@ -73,11 +75,11 @@ __device__ void split_two(uint32_t (&to)[PARTS], float x, float y, float scale)
 
 /* The fragments of a chunk: register r of a tile of the wide operand has line 2 tile + r
    % 2 of the lane, and k from 2 (r / 2) on. */
-template <class R, int FORMAT> struct fragments {
+template <class R, int FORMAT, int STEPS> struct fragments {
     uint32_t wide[STEPS][R::parts][TILES][4], narrow[STEPS][R::parts][2];
 
-    __device__ void make(const values<EACH> &x, float x_scale, const values<1> &y,
-                         float y_scale)
+    __device__ void make(const values<STEPS, EACH> &x, float x_scale,
+                         const values<STEPS, 1> &y, float y_scale)
     {
         uint32_t part[R::parts];
 #pragma unroll
@@ -104,9 +106,9 @@ template <class R, int FORMAT> struct fragments {
 /* --- sums --------------------------------------------------------------------------- */
 
 /* D += a term of a k-step.  TURNED: the wide operand is B. */
-template <int FORMAT, bool TURNED, class R, class TERM>
-__device__ void multiply(float (&d)[4], const fragments<R, FORMAT> &x, int s, int tile,
-                         TERM)
+template <int FORMAT, bool TURNED, class R, int STEPS, class TERM>
+__device__ void multiply(float (&d)[4], const fragments<R, FORMAT, STEPS> &x, int s,
+                         int tile, TERM)
 {
     constexpr struct recipe_term t = TERM::row;
     mma<FORMAT>(d, x.wide[s][TURNED ? t.b : t.a][tile], x.narrow[s][TURNED ? t.a : t.b],
@@ -114,14 +116,14 @@ __device__ void multiply(float (&d)[4], const fragments<R, FORMAT> &x, int s, in
 }
 
 /* Promoted products of a chunk: the k-steps of an interval of accumulator 0. */
-template <class R> struct promoted {
+template <class R, int STEPS> struct promoted {
     static constexpr int steps = R::promote ? R::promote / R::in_first : STEPS,
                          count = STEPS / steps;
     static_assert(STEPS % steps == 0);
     float of[R::promote ? count : 1][TILES][4];
 
     template <int FORMAT, bool TURNED>
-    __device__ void compute(const fragments<R, FORMAT> &x)
+    __device__ void compute(const fragments<R, FORMAT, STEPS> &x)
     {
         if constexpr (R::promote != 0)
 #pragma unroll
@@ -144,10 +146,10 @@ template <class R> struct promoted {
 /* The accumulators of a slice, in shared memory: four numbers of a tile for each lane. */
 template <class R> using slice_sums = float4[R::accumulators][TILES][WARP];
 
-/* Add a chunk to the accumulators of its slice. */
-template <class R, int FORMAT, bool TURNED>
-__device__ void chunk_add(slice_sums<R> &sums, const fragments<R, FORMAT> &x,
-                          const promoted<R> &products)
+/* Add a chunk to the accumulators of its slice, or to +0 if it is the first one. */
+template <class R, int FORMAT, bool TURNED, int STEPS>
+__device__ void chunk_add(slice_sums<R> &sums, const fragments<R, FORMAT, STEPS> &x,
+                          const promoted<R, STEPS> &products, bool is_first)
 {
     float own[R::accumulators][TILES][4];
     const int lane = threadIdx.x % WARP;
@@ -155,7 +157,7 @@ __device__ void chunk_add(slice_sums<R> &sums, const fragments<R, FORMAT> &x,
     for (int a = 0; a < R::accumulators; a++)
 #pragma unroll
         for (int i = 0; i < TILES; i++) {
-            const float4 v = sums[a][i][lane];
+            const float4 v = is_first ? float4{} : sums[a][i][lane];
             own[a][i][0] = v.x, own[a][i][1] = v.y, own[a][i][2] = v.z,
             own[a][i][3] = v.w;
         }
@@ -183,20 +185,29 @@ __device__ void chunk_add(slice_sums<R> &sums, const fragments<R, FORMAT> &x,
                 make_float4(own[a][i][0], own[a][i][1], own[a][i][2], own[a][i][3]);
 }
 
+template <class R> __device__ void sums_clear(slice_sums<R> &sums)
+{
+#pragma unroll
+    for (int a = 0; a < R::accumulators; a++)
+#pragma unroll
+        for (int i = 0; i < TILES; i++) sums[a][i][threadIdx.x % WARP] = float4{};
+}
+
 /* --- a warp's chunks ------------------------------------------------------------------
  */
 
 /* The slice of this warp, and its place among the warps of the slice. */
-struct warp_place {
-    int turns, slice, turn;
+template <int CHUNK_K> struct warp_place {
+    int slice, turn, turns;
     size_t from, end;
     int chunks;
 
     __device__ explicit warp_place(const arguments &x)
-        : turns(WARPS / x.in_block), slice(threadIdx.x / WARP / turns),
-          turn(threadIdx.x / WARP % turns), from(0), end(0), chunks(0)
+        : slice(threadIdx.x / WARP >> x.turns), turn(0), turns(1 << x.turns), from(0),
+          end(0), chunks(0)
     {
         const int of_all = blockIdx.y * x.in_block + slice;
+        turn = (int)(threadIdx.x / WARP) & (turns - 1);
         if (slice >= x.in_block || of_all >= x.slices) return;
         from = of_all * x.slice_k;
         end = from + x.slice_k < x.k ? from + x.slice_k : x.k;
@@ -204,43 +215,63 @@ struct warp_place {
     }
 };
 
-template <class R, int FORMAT, bool TURNED>
-__device__ void chunks_add(slice_sums<R> &sums, warp_ring r, uint32_t turn_barriers,
-                           const warp_place &w, const arguments &x, const maps &m)
+constexpr int RING = 2; /* chunks of a warp in shared memory */
+
+/* The shared memory of a block: at most IN_BLOCK slices; totals of slices of its share of
+   the outputs of a cluster, which is less than twice as much as it would be without
+   powers of two; and a barrier for each warp's turn. */
+template <class R> constexpr int in_block_most = R::accumulators > 2 ? 4 : WARPS;
+template <class R, int STEPS> struct shared_data {
+    chunk<STEPS> ring[WARPS][RING];
+    slice_sums<R> sums[in_block_most<R>];
+    float folded[2 * in_block_most<R> * OUTPUTS];
+    uint64_t turns[WARPS];
+};
+
+template <class R, int FORMAT, bool TURNED, int STEPS>
+__device__ void chunks_add(shared_data<R, STEPS> &own, const arguments &x)
 {
-    const uint32_t own = turn_barriers + 8 * (threadIdx.x / WARP);
-    const uint32_t next =
-        turn_barriers + 8 * (w.slice * w.turns + (w.turn + 1) % w.turns);
-    const bool along = x.wide.along();
-    const lane_places places(along, x.narrow.along());
-    uint32_t parity = 0;
+    constexpr int CHUNK_K = STEPS * STEP_K;
+    const warp_place<CHUNK_K> w(x);
+    const corner at(x);
+    const int warp = threadIdx.x / WARP,
+              next = (warp & -w.turns) + ((w.turn + 1) & (w.turns - 1));
+    const lines_from wide(x.wide, at.matrix, at.wide);
+    const lines_from narrow(x.narrow, at.matrix, at.narrow);
+    const uint32_t turn = shared_address(&own.turns[warp]);
+    auto &ring = own.ring[warp];
+    auto &sums = own.sums[w.slice % in_block_most<R>];
     const auto start = [&](int chunk, int place) {
         if (chunk < w.chunks)
-            chunk_start(r, place, x, m, w.from + (size_t)chunk * CHUNK_K, w.end);
+            chunk_start(ring[place], x, wide, narrow, w.from + (size_t)chunk * CHUNK_K,
+                        w.end);
         copies_end();
     };
     for (int s = 0; s < RING; s++) start(w.turn + s * w.turns, s);
-    for (int chunk = w.turn; chunk < w.chunks; chunk += w.turns) {
-        const size_t left = w.end - w.from - (size_t)chunk * CHUNK_K;
-        const int steps = left < CHUNK_K ? ((int)left + STEP_K - 1) / STEP_K : STEPS;
-        fragments<R, FORMAT> parts;
-        promoted<R> products;
-        values<EACH> v;
-        values<1> u;
-        chunk_wait(r, x.mapped);
-        if (along) values_read<true>(v, u, r.at[r.place], places);
-        else values_read<false>(v, u, r.at[r.place], places);
+    if (w.turns > 1) {
+        if (threadIdx.x % WARP == 0) barrier_init(turn, 1);
+        __syncthreads();
+    }
+    if (!w.chunks && !w.turn && w.slice < x.in_block) sums_clear<R>(sums);
+    uint32_t parity = 0;
+    for (int chunk = w.turn, place = 0; chunk < w.chunks;
+         chunk += w.turns, place = place + 1 == RING ? 0 : place + 1) {
+        fragments<R, FORMAT, STEPS> parts;
+        promoted<R, STEPS> products;
+        values<STEPS, EACH> v;
+        values<STEPS, 1> u;
+        copies_wait<RING - 1>();
+        if (x.wide.along()) values_read<true>(v, u, ring[place]);
+        else values_read<false>(v, u, ring[place]);
         __syncwarp();
-        start(chunk + RING * w.turns, r.place);
-        r.advance();
-        if (steps < STEPS) values_end(v, u, steps);
+        start(chunk + RING * w.turns, place);
         parts.make(v, x.wide.scale, u, x.narrow.scale);
         products.template compute<FORMAT, TURNED>(parts);
-        if (chunk && w.turns > 1) barrier_wait(own, parity), parity ^= 1;
-        chunk_add<R, FORMAT, TURNED>(sums, parts, products);
+        if (chunk && w.turns > 1) barrier_wait(turn, parity), parity ^= 1;
+        chunk_add<R, FORMAT, TURNED>(sums, parts, products, !chunk);
         __syncwarp();
         if (w.turns > 1 && chunk + 1 < w.chunks && threadIdx.x % WARP == 0)
-            barrier_arrive(next, blockIdx.y);
+            barrier_expect(shared_address(&own.turns[next]), 0);
     }
 }
 
@@ -261,102 +292,79 @@ __device__ float fold(const slice_sums<R> &sums, int line, int narrow, float uns
     return v;
 }
 
-/* A number in shared memory of block `rank` of the cluster. */
-__device__ __forceinline__ float number_of(const float *at, uint32_t rank)
+/* Write a number to shared memory of block `rank` of the cluster. */
+__device__ __forceinline__ void number_send(float *to, uint32_t rank, float v)
 {
-    float v;
     asm volatile("{\n"
                  ".reg .b32 there;\n"
-                 "mapa.shared::cluster.u32 there, %1, %2;\n"
-                 "ld.shared::cluster.f32 %0, [there];\n"
-                 "}\n"
-                 : "=f"(v)
-                 : "r"(shared_address(at)), "r"(rank)
+                 "mapa.shared::cluster.u32 there, %0, %1;\n"
+                 "st.shared::cluster.f32 [there], %2;\n"
+                 "}\n" ::"r"(shared_address(to)),
+                 "r"(rank), "f"(v)
                  : "memory");
-    return v;
 }
 
-/* The sum of an output over all slices of the cluster, in the order of k. */
-__device__ float total_of(const float (*folded)[OUTPUTS], int output, const arguments &x)
+/* The sum of output `i` of a block's share over all slices, in the order of k. */
+__device__ float total_of(const float *folded, const arguments &x, int i)
 {
-    enum { SOME = 8 }; /* numbers that are read before they are added */
-    float total = 0;
-    for (int first = 0; first < x.slices; first += SOME) {
-        float some[SOME];
-#pragma unroll
-        for (int e = 0; e < SOME; e++) {
-            const int s = first + e;
-            some[e] = s < x.slices
-                          ? number_of(&folded[s % x.in_block][output], s / x.in_block)
-                          : 0;
-        }
-#pragma unroll
-        for (int e = 0; e < SOME; e++)
-            if (first + e < x.slices)
-                total = first + e ? __fadd_rn(total, some[e]) : some[e];
-    }
+    float total = folded[i];
+#pragma unroll 16
+    for (int s = 1; s < x.slices; s++)
+        total = __fadd_rn(total, folded[(s << x.share) + i]);
     return total;
 }
 
-__device__ void output_store(const arguments &x, float total, size_t line, size_t narrow)
+/* Store output `i` of a block, if it exists. */
+__device__ void output_store(const arguments &x, const corner &at, float total, int i)
 {
+    const size_t line = at.wide + i % LINES, narrow = at.narrow + i / LINES;
     if (line >= x.wide.lines || narrow >= x.narrow.lines) return;
-    const size_t matrix = blockIdx.z;
-    x.d.at[matrix * x.d.stride + line * x.d.wide_step + narrow * x.d.narrow_step] =
+    x.d.at[at.matrix * x.d.stride + line * x.d.wide_step + narrow * x.d.narrow_step] =
         output_of(x.alpha, total, x.beta, x.c.at,
-                  matrix * x.c.stride + line * x.c.wide_step + narrow * x.c.narrow_step);
+                  at.matrix * x.c.stride + line * x.c.wide_step +
+                      narrow * x.c.narrow_step);
 }
 
-/* The shared memory of a block. */
-template <class R> struct shared_data {
-    chunk ring[WARPS][RING];
-    slice_sums<R> sums[WARPS];
-    float folded[WARPS][OUTPUTS];
-    uint64_t turns[WARPS], full[WARPS][RING];
-};
-constexpr int ALIGNMENT = 1024; /* of swizzled boxes */
-template <class R> constexpr int shared_bytes = (int)sizeof(shared_data<R>) + ALIGNMENT;
-
-template <class R> __device__ void shared_init(shared_data<R> &own)
+/* Store the outputs of a block, or send the slices' outputs to the blocks of the cluster
+   that sum them. */
+template <class R, int STEPS>
+__device__ void outputs_add(shared_data<R, STEPS> &own, const arguments &x)
 {
-    float4 *const sums = &own.sums[0][0][0][0];
-    for (int i = threadIdx.x; i < (int)(sizeof own.sums / sizeof *sums);
-         i += GROUP_THREADS)
-        sums[i] = make_float4(0, 0, 0, 0);
-    if (threadIdx.x < WARPS) {
-        barrier_init(shared_address(&own.turns[threadIdx.x]), 1);
-        for (int s = 0; s < RING; s++)
-            barrier_init(shared_address(&own.full[threadIdx.x][s]), 1);
-        barrier_init_done();
+    const corner at(x);
+    const int outputs = 1 << x.outputs, share = 1 << x.share;
+    for (int e = threadIdx.x; e < x.in_block << x.outputs; e += GROUP_THREADS) {
+        const int s = e >> x.outputs, i = e & (outputs - 1);
+        const float v = fold<R>(own.sums[s], i % LINES, i / LINES, x.unscale);
+        float *const to =
+            &own.folded[((blockIdx.y * x.in_block + s) << x.share) + (i & (share - 1))];
+        if (x.slices == 1) output_store(x, at, v, i);
+        else if (gridDim.y == 1) *to = v;
+        else number_send(to, i >> x.share, v);
     }
-    __syncthreads();
+    if (x.slices == 1) return;
+    if (gridDim.y > 1) cluster_sync();
+    else __syncthreads();
+    const int i = (blockIdx.y << x.share) + threadIdx.x;
+    if (threadIdx.x < share && i < outputs)
+        output_store(x, at, total_of(own.folded, x, threadIdx.x), i);
 }
 
-template <class R, int FORMAT, bool TURNED>
-__global__ void __launch_bounds__(GROUP_THREADS, 2)
-    gemv_kernel(const __grid_constant__ arguments x, const __grid_constant__ maps m)
+template <class R, int STEPS>
+constexpr int shared_bytes = (int)sizeof(shared_data<R, STEPS>);
+template <class R, int STEPS>
+constexpr int blocks_most = shared_bytes<R, STEPS> > 113 * 1024 ? 1 : 2;
+
+template <class R, int FORMAT, bool TURNED, int STEPS>
+__global__ void __launch_bounds__(GROUP_THREADS, blocks_most<R, STEPS>)
+    gemv_kernel(const __grid_constant__ arguments x)
 {
-    extern __shared__ char shared[];
-    const uint32_t start = shared_address(shared);
-    shared_data<R> &own =
-        *(shared_data<R> *)(shared + (ALIGNMENT - start % ALIGNMENT) % ALIGNMENT);
-    const warp_place w(x);
-    const int warp = threadIdx.x / WARP;
-    if (threadIdx.x == 0 && x.mapped) parts_foresee(&m.wide), parts_foresee(&m.narrow);
-    shared_init(own);
-    chunks_add<R, FORMAT, TURNED>(own.sums[w.slice % WARPS],
-                                  { own.ring[warp], shared_address(own.full[warp]) },
-                                  shared_address(own.turns), w, x, m);
+    extern __shared__ float4 shared[];
+    auto &own = *(shared_data<R, STEPS> *)shared;
+    if (gridDim.y > 1) cluster_arrive();
+    chunks_add<R, FORMAT, TURNED>(own, x);
+    if (gridDim.y > 1) cluster_wait(); /* all blocks run */
     __syncthreads();
-    for (int i = threadIdx.x; i < OUTPUTS; i += GROUP_THREADS)
-        for (int s = 0; s < x.in_block; s++)
-            own.folded[s][i] = fold<R>(own.sums[s], i % LINES, i / LINES, x.unscale);
-    if (gridDim.y > 1) cluster_sync();
-    const int share = OUTPUTS / (int)gridDim.y, first = share * (int)blockIdx.y;
-    for (int i = first + threadIdx.x; i < first + share; i += GROUP_THREADS)
-        output_store(x, total_of(own.folded, i, x),
-                     (size_t)blockIdx.x * LINES + i % LINES, i / LINES);
-    if (gridDim.y > 1) cluster_sync(); /* others may still read its sums */
+    outputs_add(own, x);
 }
 
 } // namespace

@@ -216,11 +216,18 @@ static __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t p
                  : "memory");
 }
 
+static __device__ __forceinline__ void cluster_arrive()
+{
+    asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+}
+static __device__ __forceinline__ void cluster_wait()
+{
+    asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+}
 static __device__ __forceinline__ void cluster_sync()
 {
-    asm volatile("barrier.cluster.arrive.release;\n"
-                 "barrier.cluster.wait.acquire;\n" ::
-                     : "memory");
+    cluster_arrive();
+    cluster_wait();
 }
 
 /* Wait until all `threads` threads of the multiplying warpgroups are here. */

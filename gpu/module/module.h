@@ -14,7 +14,7 @@
 
 /* Increased with every change of this file, and of the rows and plans that it passes on.
    A module with another number is refused. */
-enum { GPU_INTERFACE = 23 };
+enum { GPU_INTERFACE = 24 };
 
 enum { GPU_TEXT_MAX = 256, GPU_FAULT_MAX = 200 };
 
@@ -167,6 +167,31 @@ static inline bool gpu_adds_slices(const struct gpu_kernel *k, size_t m, size_t 
     const size_t down = m / rows + (m % rows != 0);
     const size_t along = n / columns + (n % columns != 0);
     return down <= most && along <= most && down * along <= most;
+}
+
+/* The number of blocks of a cluster in kernels with a side_most: so many that the
+   clusters of all `blocks` tiles of D run at one time, with one block on each
+   multiprocessor, and each block has four chunks of k; by CUDA's own count an H200 has
+   room for this many clusters.  With 8 chunks or fewer, one block has a warp for each. */
+enum { GPU_NARROW_K = 32, GPU_NARROW_WARPS = 8, GPU_NARROW_CLUSTER = 16 };
+static inline int gpu_narrow_cluster(size_t blocks, size_t k)
+{
+    static const struct {
+        int cluster;
+        size_t most;
+    } row[] = { { GPU_NARROW_CLUSTER, 7 },
+                { 8, 15 },
+                { 6, 17 },
+                { 5, 22 },
+                { 4, 30 },
+                { 3, 39 },
+                { 2, 66 } };
+    const size_t chunks = k / GPU_NARROW_K + (k % GPU_NARROW_K != 0);
+    if (chunks <= GPU_NARROW_WARPS) return 1;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
+        if (blocks <= row[i].most && 4 * (size_t)row[i].cluster <= chunks)
+            return row[i].cluster;
+    return 1;
 }
 
 /* Whether the GEMM is emulated. */

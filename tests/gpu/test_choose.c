@@ -356,11 +356,11 @@ static void ootomo_set(void)
     kernels[0] = kernels[1] = k;
     kernels[1].name = "narrow";
     kernels[1].instruction = "mma.m16n8k16.f32.f16";
-    kernels[1].slices_most = 32;
+    kernels[1].slices_most = 64;
     kernels[1].slices_together = 0;
     kernels[1].tile_m = 8;
     kernels[1].tile_n = 32;
-    kernels[1].side_most = 8;
+    kernels[1].side_most = 64;
     kernels[1].chain_clocks = 360;
     kernels[2] = (struct gpu_kernel){ 0 };
 }
@@ -375,9 +375,9 @@ static struct bitcut_gemm ootomo(size_t m, size_t n, size_t k, bool any)
     return g;
 }
 
-/* A narrow D takes no split pass, and as few slices as hide its chain behind the memory;
-   another D so many that its tiles occupy all multiprocessors, if this is worth the
-   launch that adds them: the fastest number on an H200 (data/h200/slices.jsonl), or one
+/* A narrow D takes no split pass, and four slices in each block of clusters that occupy
+   all multiprocessors; another D so many that its tiles do, if this is worth the launch
+   that adds them: the fastest number on an H200 (data/h200/slices.jsonl), or one
    near it. */
 START_TEST(sliced)
 {
@@ -387,18 +387,23 @@ START_TEST(sliced)
         int least, most; /* slices */
     } rows[] = {
         /* clang-format off */
-        { 1,    4096,  4096,  "narrow", 2,   2 },
-        { 4096, 1,     4096,  "narrow", 2,   2 },
-        { 8,    32000, 4096,  "narrow", 2,   2 },
-        { 1,    1024,  4096,  "narrow", 4,   4 },
-        { 8,    8,     65536, "narrow", 32,  32 },
-        { 1,    32,    100,   "narrow", 2,   2 },
+        { 1,    4096,  4096,  "narrow", 4,   4 },
+        { 4096, 1,     4096,  "narrow", 4,   4 },
+        { 8,    32000, 4096,  "narrow", 4,   4 },
+        { 1,    1024,  4096,  "narrow", 12,  12 },
+        { 8,    8,     65536, "narrow", 64,  64 },
+        { 1,    2048,  2048,  "narrow", 8,   8 },
+        { 1,    512,   512,   "narrow", 16,  16 },
+        { 1,    256,   256,   "narrow", 8,   8 },
+        { 1,    32,    100,   "narrow", 4,   4 },
         { 1,    1,     1,     "narrow", 1,   1 },
-        { 9,    4096,  4096,  "wide",   2,   8 },
-        { 16,   4096,  4096,  "wide",   4,   8 },
+        { 9,    4096,  4096,  "narrow", 4,   4 },
+        { 16,   4096,  4096,  "narrow", 4,   4 },
+        { 32,   1024,  1024,  "narrow", 4,   4 },
+        { 24,   24,    65536, "narrow", 64,  64 },
         { 64,   4096,  4096,  "wide",   2,   4 },
+        { 65,   65,    512,   "wide",   1,   8 },
         { 128,  128,   65536, "wide",   66,  132 },
-        { 64,   64,    65536, "wide",   66,  132 },
         { 256,  256,   32768, "wide",   16,  33 },
         { 512,  512,   60000, "wide",   4,   8 },
         { 512,  512,   8192,  "wide",   4,   8 },
@@ -409,7 +414,7 @@ START_TEST(sliced)
         { 1024, 1024,  1024,  "wide",   1,   2 },
         { 8192, 8192,  8192,  "wide",   1,   1 },
         { 128,  128,   64,    "wide",   1,   1 },
-        { 0,    128,   65536, "narrow", 1,   32 },
+        { 0,    128,   65536, "narrow", 1,   64 },
         { 128,  128,   0,     "wide",   1,   1 },
         /* clang-format on */
     };
@@ -453,7 +458,7 @@ START_TEST(narrow_or_not)
         if (i == 3) g.low = &roundings[ROUND_RZ];
         if (i >= 4 && i <= 6) g.unit = bitcut_unit_find(units[i - 4], NULL);
         if (i == 7) g.scale = 9;
-        if (i == 8) g.order.slices = 33;
+        if (i == 8) g.order.slices = 65;
         const enum bitcut_status status = gpu_work_choose(&w, &gpu, &h200, &g, &f);
         ck_assert_msg((status == BITCUT_OK) == (rows[i].kernel != NULL), "%s: %s",
                       rows[i].what, f.text);
