@@ -14,7 +14,8 @@ namespace
 
 /* The distance of lines does not matter if there is one.  Values along k of the narrow
    operand, and of the wide one in either layout, are copied in fours if they are aligned
-   in each matrix. */
+   in each matrix, and the last four of a row exist: a copy of less than four is one of
+   four to tools that check addresses. */
 side side_of(const struct gpu_work *w, enum bitcut_operand which, bool is_wide)
 {
     const struct operand x = operand_of(w, which);
@@ -22,7 +23,8 @@ side side_of(const struct gpu_work *w, enum bitcut_operand which, bool is_wide)
     const size_t line = x.lines == 1 ? divide_up(x.k, EACH) * EACH : x.across ? 1 : m.ld;
     const size_t k_step = x.across ? m.ld : 1;
     const size_t row = k_step == 1 ? line : k_step;
-    const bool fours = (is_wide || k_step == 1) && row % EACH == 0 &&
+    const size_t length = k_step == 1 ? x.k : x.lines;
+    const bool fours = (is_wide || k_step == 1) && row % EACH == 0 && length % EACH == 0 &&
                        (w->gemm.count == 1 || m.stride % EACH == 0) &&
                        (uintptr_t)m.at % sizeof(float4) == 0;
     return { (const float *)m.at,       m.stride, line, k_step, x.lines,
