@@ -51,6 +51,8 @@ runs() {
     [ "$(wc -l < ../lines)" -ge 30 ] || echo "$(wc -l < ../lines) lines"
     part 3 < ../lines > few
     mv few ../lines
+    # Replay of this paste takes 16 seconds of a processor; tests/paste.sh replays a shorter one.
+    is_whole || { grep -v '^bitcut replay data/pastes/h200' ../lines > few; mv few ../lines; }
     while read -r line; do
         PATH="$work/bin:$PATH" sh -c "$line" > ../out 2> ../err < /dev/null ||
             { echo "$line: status $?"; head -n 3 ../err; }

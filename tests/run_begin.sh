@@ -29,12 +29,13 @@ case $CFLAGS in *-fsanitize*)
     ;;
 esac
 
-# built FILE WORD...: compile and link with the project's headers.
+# built FILE WORD...: compile and link with the project's headers.  Without optimisation: what calls
+# does nothing else, and a BLAS with all its names takes seconds to compile.
 built() {
     file=$1
     shift
     # shellcheck disable=SC2086 # a list of words
-    $CC -std=c11 $CFLAGS -I"$source" -o "$file" "$@" -Wl,-rpath,"$work" \
+    $CC -std=c11 $CFLAGS -O0 -g0 -I"$source" -o "$file" "$@" -Wl,-rpath,"$work" \
         -Wl,-rpath,"$libraries" 2>&1 | grep -E 'error|undefined|cannot'
     [ -f "$file" ]
 }

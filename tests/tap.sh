@@ -46,7 +46,7 @@ model_built() {
     mkdir "$folder"
     [ $# -gt 0 ] || ! cp "$libraries/../tests/.libs/bitcut-cuda.so" "$folder" 2> /dev/null || return 0
     # shellcheck disable=SC2086 # a list of words
-    $CC -std=c11 $CFLAGS "$@" -shared -fPIC -I"$source" -o "$folder/bitcut-cuda.so" \
+    $CC -std=c11 $CFLAGS -O1 -g0 "$@" -shared -fPIC -I"$source" -o "$folder/bitcut-cuda.so" \
         "$source"/tests/gpu/device*.c "$libraries/libbitcut.so" -lm -Wl,-rpath,"$libraries" 2>&1
 }
 

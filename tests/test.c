@@ -44,7 +44,7 @@ uint64_t test_seed(void)
 int test_long(void) { return getenv("BITCUT_LONG") != NULL; }
 
 /* Small numbers of cases are often one of each kind, so they are not divided by default. */
-enum { PART = 8, FEW = 4 };
+enum { PART = 8, FEW = 2 };
 
 static int larger_of(int a, int b) { return a > b ? a : b; }
 static int smaller_of(int a, int b) { return a < b ? a : b; }

@@ -42,7 +42,7 @@ bool test_whole(void);
 int test_host_mode(int mode);
 
 /* The number of cases of a kind: `most` with BITCUT_LONG (check-long); `usual` with
-   BITCUT_WHOLE; by default an eighth of `usual`, but not below 4, and all of them if
+   BITCUT_WHOLE; by default an eighth of `usual`, but not below 2, and all of them if
    `most` is the same number.  BITCUT_BRIEF (slow builds: sanitizers, valgrind, emulated
    processors) takes an eighth of `usual`, or an Nth if its value is N > 1, at least 1. */
 int test_cases(int usual, int most);

@@ -27,11 +27,11 @@ needs_all = unittest.skipUnless(WHOLE, "needs BITCUT_WHOLE=1, as in a check of a
 
 
 def cases(usual):
-    """The number of random cases: `usual` with BITCUT_WHOLE; by default an eighth, but not below 4;
+    """The number of random cases: `usual` with BITCUT_WHOLE; by default an eighth, but not below 2;
     with BITCUT_BRIEF an eighth, or an Nth if its value is N > 1, at least 1."""
     if BRIEF and not LONG:
         return -(-usual // (int(BRIEF) if int(BRIEF) > 1 else 8))
-    return usual if WHOLE else max(usual // 8, min(usual, 4))
+    return usual if WHOLE else max(usual // 8, min(usual, 2))
 
 
 def part(items, step=2):
