@@ -39,8 +39,9 @@ struct rule {
    added to a digit if another one follows.  A leaf that refuses is 30; 31 + i is
    rules[i], up to 28, and 60 + i and another digit j the rule 29 + 90 i + j. */
 struct tree {
-    const char *types, *layout;        /* types: D in FP32 has the tree of D in 16 bits */
-    bool is_batch, is_small, has_bias; /* several GEMMs; a workspace of 1 MiB */
+    const char *types, *layout; /* types: D in FP32 has the tree of D in 16 bits */
+    bool is_batch, is_small; /* several GEMMs; a workspace of 1 MiB                   */
+    bool has_bias;           /* only with a bias; others are of calls with and without */
     const char *nodes;
 };
 
@@ -137,33 +138,66 @@ static bool has_types(const struct tree *t, const struct cublas_types *types)
                : !strcmp(t->types, types->name);
 }
 
-/* Find the algorithm of a call in its tree.  Slices in the format of D (scheme 4) were
-   recorded for D in 16 bits; with D in FP32 they may be added in D. */
+/* Whether a tree has the answers for a call.  cuBLAS chooses the same with and without a
+   bias, except for one column. */
+static bool is_tree_of(const struct tree *t, const struct cublas_types *types,
+                       const struct cublas_call *call, const char *layout, bool is_small)
+{
+    const bool has_bias = cublas_has_bias(call) && !call->bias_is_c;
+    return has_types(t, types) && !strcmp(t->layout, layout) &&
+           t->is_batch == (call->g.count > 1) && t->is_small == is_small &&
+           (t->has_bias ? has_bias : !has_bias || call->g.n > 1);
+}
+
+/* Whether the workspace holds the slices in FP32; for 1 MiB that was not recorded. */
+static bool have_room(uint32_t slices, const struct cublas_call *call)
+{
+    enum { WORKSPACE = 32 << 20 };
+    const struct bitcut_gemm *const g = &call->g;
+    return !call->is_small && slices * g->m * g->n * g->count * sizeof(float) < WORKSPACE;
+}
+
+/* Find the algorithm of a call in its tree.  Trees were recorded for D in 16 bits: slices
+   in the format of D (scheme 4) are slices in FP32 (2) for D in FP32, if the workspace
+   has room for them. */
+static bool find_in_tree(struct cublas_fields *to, const struct cublas_types *types,
+                         const struct cublas_call *call, const char *layout,
+                         bool is_small)
+{
+    enum { IN_FP32 = 2, IN_FORMAT_OF_D = 4 };
+    const struct tree *t = trees, *const end = trees + sizeof trees / sizeof *trees;
+    uint32_t v[FEATURES];
+    while (t < end && !is_tree_of(t, types, call, layout, is_small)) t++;
+    if (t == end) return false;
+    features_make(v, &call->g);
+    const struct rule *const r = walk(t->nodes, v);
+    if (!r) return false;
+    const uint32_t slices = slices_of(r, &call->g);
+    const bool is_wide = r->scheme == IN_FORMAT_OF_D && !types->is_short;
+    if (is_wide && !have_room(slices, call)) return false;
+    *to = (struct cublas_fields){ .id = r->id,
+                                  .stages = r->stages,
+                                  .splits = slices,
+                                  .scheme = slices <= 1 ? 0
+                                            : is_wide   ? IN_FP32
+                                                        : r->scheme,
+                                  .custom = r->custom };
+    return true;
+}
+
+/* nvjet without slices needs no workspace: cuBLAS chooses it with 1 MiB if it does with
+   32 MiB.  None of 177,000 recorded calls is an exception.  It computes all calls with
+   rows of A and multiples of 8 columns and k. */
 static bool find_rule(struct cublas_fields *to, const struct cublas_types *types,
                       const struct cublas_call *call, const char *layout)
 {
-    enum { IN_FORMAT_OF_D = 4 };
-    const struct bitcut_gemm *const g = &call->g;
-    const bool has_bias = cublas_has_bias(call) && !call->bias_is_c;
-    uint32_t v[FEATURES];
-    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
-        const struct tree *const t = &trees[i];
-        if (!has_types(t, types) || strcmp(t->layout, layout) ||
-            t->is_batch != (g->count > 1) || t->is_small != call->is_small ||
-            t->has_bias != has_bias)
-            continue;
-        features_make(v, g);
-        const struct rule *const r = walk(t->nodes, v);
-        if (!r || (r->scheme == IN_FORMAT_OF_D && !types->is_short)) return false;
-        const uint32_t slices = slices_of(r, g);
-        *to = (struct cublas_fields){ .id = r->id,
-                                      .stages = r->stages,
-                                      .splits = slices,
-                                      .scheme = slices > 1 ? r->scheme : 0,
-                                      .custom = r->custom };
-        return true;
-    }
-    return false;
+    enum { GRAIN = 8 };
+    const bool is_nvjet =
+        (types->operands == CUBLAS_HALF || types->operands == CUBLAS_FP8) &&
+        *layout == 'N' && call->g.n % GRAIN == 0 && call->g.k % GRAIN == 0;
+    return (call->is_small && is_nvjet && find_in_tree(to, types, call, layout, false) &&
+            to->splits <= 1) ||
+           find_in_tree(to, types, call, layout, call->is_small);
 }
 
 /* --- layers ----------------------------------------------------------------------- */

@@ -12,9 +12,11 @@ calls (m, n, k, batch, number of fields, seed), and fields.json, the fields by n
 of `plans layers 2048`.
 
 A tree divides calls by their sizes (plan_tree.c), until all calls of a leaf have a label in common.  A label
-is an algorithm up to what the order of k does not depend on, with a number of slices or a rule for it.  A
-leaf predicts if enough calls are in it, LEAST, and if no call of the seeds CHECKED contradicts it; from these
-calls nothing is learned.  A leaf that they contradict is divided, with them, into leaves of AGAIN calls."""
+is an algorithm up to what the order of k does not depend on, with a number of slices or a rule for it.  Calls
+with and without a bias have one tree, if both were recorded: the heuristic chooses the same, except for one
+column.  A leaf predicts if enough calls are in it, LEAST or FEWER, if it is not RARE, and if no call of the
+seeds CHECKED contradicts it; from these calls nothing is learned.  A leaf that they contradict is divided,
+with them, into leaves of AGAIN calls."""
 
 import argparse
 import collections
@@ -29,8 +31,15 @@ import numpy as np
 
 GROWN = 100  # calls of a node that is divided
 LEAST = 1000  # calls of a leaf that predicts
-AGAIN = 20000  # the same, if the leaf comes from one that a call contradicted
-CHECKED = (601, 911, 912, 970, 971, 972, 977)
+FEWER = 2500  # the same of kinds of which fewer calls were recorded: batches, and 1 MiB except FP8
+AGAIN = 3000  # the same, if the leaf comes from one that a call contradicted
+SAMPLE = 400000  # random calls that tell how often a leaf is needed
+RARE = 80  # of a million random calls, those of a leaf that is left out
+RANDOM = (601, 602, 603, 911, 912, 913, 977)  # seeds of random calls
+QUOTA = 20000  # calls of a leaf that are asked at most
+CHECKED = (970, 971, 972, 977)
+WORKSPACE = 32 << 20
+IN_FORMAT_OF_D = 4  # scheme of slices
 PROCESSORS = 132
 FULL, MOST, ANY = "full", "most", 99  # ANY stages: no slice ends in a partial stage
 STAGE_K = {0: 32, 25: 32, 26: 8, 27: 16, 28: 8, 31: 8, 32: 8, 33: 16, 34: 32, 35: 64, 36: 128,
@@ -54,6 +63,10 @@ class Kind(collections.namedtuple("Kind", "types layout epilogue batch mib")):
     @property
     def is_batch(self):
         return self.batch == "0"
+
+
+def least_of(kind):
+    return FEWER if kind.is_batch or (kind.mib == "1" and not kind.types.startswith("e4m3")) else LEAST
 
 
 # --- labels: what a leaf may stand for ---------------------------------------------------------
@@ -223,7 +236,12 @@ def is_ruled(kind, calls):
 
 
 def read_calls(folder, kind):
-    calls = Calls(np.load(folder / f"{kind}.npy"))
+    """The calls of a kind, and those with a bias that have the same tree."""
+    rows, path = [np.load(folder / f"{kind}.npy")], folder / f"{kind._replace(epilogue='bias')}.npy"
+    if kind.epilogue == "none" and path.exists():
+        biased = np.load(path)
+        rows.append(biased[biased["n"] > 1])
+    calls = Calls(np.concatenate(rows))
     return calls.of(~is_ruled(kind, calls))
 
 
@@ -236,8 +254,11 @@ def recorded_kinds(folder):
 
 
 def kinds_of(folder):
-    """The kinds that have a tree: D of f16 and bf16 in FP32 has the tree of the others."""
-    return [kind for kind in recorded_kinds(folder) if kind.types not in ("f16.f32", "bf16.f32")]
+    """The kinds that have a tree: D of f16 and bf16 in FP32 has the tree of the others, and so have calls
+    with a bias and more than one column if calls without a bias were recorded."""
+    recorded = recorded_kinds(folder)
+    return [kind for kind in recorded if kind.types not in ("f16.f32", "bf16.f32") and
+            (kind.epilogue == "none" or kind._replace(epilogue="none") not in recorded)]
 
 
 # --- features ------------------------------------------------------------------------------
@@ -303,8 +324,9 @@ def learn(program, values, label, least, start=None):
 
 # --- checks --------------------------------------------------------------------------------
 
-def algorithms(number, name, sizes):
-    """The algorithms that labels give, as numbers; 0 without a label."""
+def algorithms(number, name, sizes, is_wide=False):
+    """The algorithms that labels give, as numbers; 0 without a label.  With D in FP32, slices in the
+    format of D are those in FP32 if the workspace has room for them."""
     m, n, k, batch = sizes
     found = np.zeros(len(number), np.int64)
     for x in np.unique(number):
@@ -319,6 +341,10 @@ def algorithms(number, name, sizes):
                       "FIXED": np.full(len(here), by)}[count]
         slices = np.maximum(slices, 1)
         scheme = np.where(slices > 1, fields[2], 0)
+        if is_wide and fields[2] == IN_FORMAT_OF_D:
+            scheme = np.where(slices > 1, 2, 0)
+            fits = slices * m[here] * n[here] * batch[here] * 4 < WORKSPACE
+            here, slices, scheme = here[fits], slices[fits], scheme[fits]
         found[here] = (((fields[0] * 64 + fields[1]) * 8 + scheme) * 256 + fields[3] << 20) + slices
     return found
 
@@ -332,10 +358,10 @@ def chosen_labels(tree, name):
     return chosen
 
 
-def check(tree, chosen, name, calls, label):
+def check(tree, chosen, name, calls, label, is_wide=False):
     """The leaf of each call, whether the leaf has an algorithm for it, and whether that is another one."""
     leaf = tree.walk(features_of(calls.sizes))
-    found = algorithms(np.where(leaf >= 0, chosen[leaf], 0), name, calls.sizes)
+    found = algorithms(np.where(leaf >= 0, chosen[leaf], 0), name, calls.sizes, is_wide)
     right = np.any([algorithms(x, name, calls.sizes) == found for x in label.T], axis=0)
     return leaf, found > 0, (found > 0) & ~right
 
@@ -471,53 +497,73 @@ def write_layers(folder, out, name, mib, rows=2048):
 # --- the program ----------------------------------------------------------------------------
 
 def wide_calls(folder, kind, fields, numbers):
-    """Calls with D in FP32, and their labels: slices in the format of D (scheme 4) are FP32 there."""
+    """Calls with D in FP32, and their labels: slices in the format of D are FP32 there."""
     path = folder / f"{kind._replace(types=kind.types + '.f32')}.npy"
     if kind.types not in ("f16", "bf16") or not path.exists():
         return None
     calls = Calls(np.load(path))
-    fields = [f and (*f[:4], 2 if f[4] == 4 else f[4], *f[5:]) for f in fields]
+    fields = [f and (*f[:4], 2 if f[4] == IN_FORMAT_OF_D else f[4], *f[5:]) for f in fields]
     return calls, label_calls(calls, fields, kind, numbers)
 
 
 def find_wrong(tree, chosen, name, wide):
-    """Leaves that calls with D in FP32 contradict; leaves of scheme 4 refuse them."""
+    """The leaf of each call with D in FP32, and whether the call contradicts it."""
     if not wide:
-        return np.zeros(0, np.int64)
-    narrow = np.array([x > 0 and name[x][3] == 4 for x in chosen])
-    leaf, _, wrong = check(tree, np.where(narrow, 0, chosen), name, *wide)
-    return np.unique(leaf[wrong])
+        return np.zeros(0, np.int64), np.zeros(0, bool)
+    leaf, _, wrong = check(tree, chosen, name, *wide, is_wide=True)
+    return leaf, wrong
 
 
-def divide(program, tree, bad, name, calls, label, wide):
-    """Trees for large leaves that calls contradict, learned from all calls."""
+def joined(one, other):
+    """Labels of two groups of calls."""
+    width = max(one.shape[1], other.shape[1])
+    return np.concatenate([np.pad(x, ((0, 0), (0, width - x.shape[1]))) for x in (one, other)])
+
+
+def divide(program, tree, chosen, bad, name, calls, label, wide):
+    """Trees for large leaves that calls contradict, learned from all calls, and of those with D in FP32 from
+    the ones that contradict."""
     bad = [i for i in bad if tree.calls[i] >= AGAIN]
     leaf, found = (tree.walk(features_of(calls.sizes)), {}) if bad else (None, {})
+    wide_leaf, wrong = find_wrong(tree, chosen, name, wide)
     for i in bad:
-        here = leaf == i
-        part = learn(program, features_of(calls.of(here).sizes), label[here], AGAIN)
-        chosen = chosen_labels(part, name)
-        chosen[part.calls < AGAIN] = 0
+        here, other = leaf == i, np.nonzero(wrong & (wide_leaf == i))[0]
+        sizes, labels = calls.of(here).sizes, label[here]
+        if len(other):
+            sizes = np.concatenate([sizes, wide[0].of(other).sizes], axis=1)
+            labels = joined(labels, wide[1][other])
+        part = learn(program, features_of(sizes), labels, AGAIN)
+        kept = chosen_labels(part, name)
+        kept[part.calls < AGAIN] = 0
         if wide:
-            inside = tree.walk(features_of(wide[0].sizes)) == i
-            chosen[find_wrong(part, chosen, name, (wide[0].of(inside), wide[1][inside]))] = 0
-        found[int(i)] = nested(part, chosen, name, {})
+            inside = wide_leaf == i
+            at, contradicts = find_wrong(part, kept, name, (wide[0].of(inside), wide[1][inside]))
+            kept[at[contradicts]] = 0
+        found[int(i)] = nested(part, kept, name, {})
     return found
 
 
-def finish(program, tree, kind, name, calls, label, wide, least):
+def is_rare(tree, calls):
+    """Whether so few random calls are in a leaf that its rule is left out of the table."""
+    some = np.nonzero(np.isin(calls.seed, RANDOM))[0][:SAMPLE]
+    leaf = tree.walk(features_of(calls.of(some).sizes))
+    return np.bincount(leaf[leaf >= 0], minlength=len(tree.feature)) * 1000000 < RARE * len(some)
+
+
+def finish(program, tree, kind, name, calls, label, wide):
     """The tree of cublas_choose.c, and what the checked calls say."""
     out = np.isin(calls.seed, CHECKED)
     chosen = chosen_labels(tree, name)
     checked = check(tree, chosen, name, calls.of(out), label[out])
-    bad = np.union1d(checked[0][checked[2]], find_wrong(tree, chosen, name, wide))
-    chosen[tree.calls < least] = 0
+    wide_leaf, wrong = find_wrong(tree, chosen, name, wide)
+    bad = np.union1d(checked[0][checked[2]], wide_leaf[wrong])
+    divided = divide(program, tree, chosen, bad, name, calls, label, wide)
+    chosen[(tree.calls < least_of(kind)) | is_rare(tree, calls)] = 0
     chosen[bad] = 0
-    divided = divide(program, tree, bad, name, calls, label, wide)
     return nested(tree, chosen, name, divided), describe(kind, tree, chosen_labels(tree, name), checked)
 
 
-def grow(program, folder, kind, least):
+def grow(program, folder, kind):
     """The learned tree of a kind, that of cublas_choose.c, and what the checked calls say."""
     calls, fields, numbers = read_calls(folder, kind), read_fields(folder), {}
     label = label_calls(calls, fields, kind, numbers)
@@ -527,7 +573,7 @@ def grow(program, folder, kind, least):
     start = folder / f"{kind}.tree"
     tree = learn(program, features_of(calls.of(known).sizes), label[known], GROWN,
                  str(start) if start.exists() else None)
-    return (tree, *finish(program, tree, kind, name, calls, label, wide, least))
+    return (tree, *finish(program, tree, kind, name, calls, label, wide))
 
 
 def compare_answers(program, folder, kind):
@@ -544,13 +590,29 @@ def compare_answers(program, folder, kind):
         return text.result().decode()
 
 
-def write_pick(path, kinds, trees):
-    """Trees for plan_pick: leaves get the more calls, the fewer they have."""
+def quotas(tree, calls, total):
+    """How many calls of each leaf to ask: one half in leaves with a label, one half in others.  Of as many
+    calls as possible, as few as possible are predicted wrongly if the calls of a leaf, with the recorded
+    ones, are in proportion to the square root of the number of random calls in it."""
+    leaf = tree.walk(features_of(calls.of(np.isin(calls.seed, RANDOM)).sizes))
+    share = np.sqrt(np.bincount(leaf[leaf >= 0], minlength=len(tree.feature)))
+    labelled = np.array([bool(tree.labels.get(i)) for i in range(len(tree.feature))])
+    asked = np.zeros(len(share), np.int64)
+    for some in (labelled, ~labelled):
+        low, high = 0.0, 1e9
+        while high - low > 1e-6 * high:
+            middle = (low + high) / 2
+            quota = np.clip(middle * share - tree.calls, 0, QUOTA).astype(np.int64) * some
+            low, high = (middle, high) if quota.sum() < total / 2 else (low, middle)
+        asked += quota
+    return asked
+
+
+def write_pick(path, folder, kinds, trees, total):
+    """Trees for plan_pick."""
     text = []
     for kind, tree in zip(kinds, trees):
-        quota = np.zeros(len(tree.feature), np.int64)
-        for i, labels in tree.labels.items():
-            quota[i] = min(max(1000 - tree.calls[i], 100), 1000) if labels else 40
+        quota = quotas(tree, read_calls(folder, kind), total)
         rows = np.stack([tree.feature, tree.below, tree.above, tree.right, quota], axis=1)
         text.append(f"kind {kind.types.startswith('e4m3'):d} {kind.is_batch:d} {len(rows)}")
         text += [" ".join(map(str, row)) for row in rows]
@@ -565,9 +627,9 @@ def main():
     parser.add_argument("-o", "--out", type=pathlib.Path, help="folder of the tables")
     parser.add_argument("--pick", type=pathlib.Path, help="write PICK.trees and PICK.kinds for plan_pick")
     parser.add_argument("--compare", metavar="PROGRAM", help="compare the tables of PROGRAM with all calls")
+    parser.add_argument("--calls", type=int, default=1000000, help="calls of each kind for --pick (default 1000000)")
     parser.add_argument("--mib", default="32", help="workspace of the kinds of --pick (default 32)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
-    parser.add_argument("--least", type=int, default=LEAST, help=f"calls of a leaf (default {LEAST})")
     parser.add_argument("--kinds", help="only kinds that have this word in their names")
     o = parser.parse_args()
     if o.compare:
@@ -583,12 +645,12 @@ def main():
         source = pathlib.Path(__file__).with_name("plan_tree.c")
         subprocess.run(["cc", "-O3", "-o", program, source, "-lm"], check=True)
         made = []
-        grown = pool.map(grow, [program] * len(kinds), [o.folder] * len(kinds), kinds, [o.least] * len(kinds))
+        grown = pool.map(grow, [program] * len(kinds), [o.folder] * len(kinds), kinds)
         for kind, (tree, table, said) in zip(kinds, grown):
             print(said, flush=True)
             made.append((kind, tree, table))
     if o.pick:
-        write_pick(o.pick, kinds, [tree for _, tree, _ in made])
+        write_pick(o.pick, o.folder, kinds, [tree for _, tree, _ in made], o.calls)
     if o.out:
         write_trees(o.out / "cublas_trees.inc", [(kind, tree) for kind, _, tree in made])
         for name, mib in (("layers", 32), ("layers_1", 1)):

@@ -8,8 +8,8 @@
 
 `ask` has every processor run `plan_pick NAME.trees SEED | plans answers NAME.kinds SECONDS`, with a workspace
 of MIB.  It needs plan_pick and plans in the folder it is started in, and writes NAME.SEED.MIB.PART.bin and .codes.
-`pack` writes them to one file of at most BYTES: the answers of a kind, sorted by leaf and sizes, so that they
-compress well; if they are too many, the first ones.
+`pack` writes them to one file of at most BYTES: the answers of a kind, without fields that no order of k
+depends on, sorted by leaf and sizes, so that they compress well; if they are too many, the first ones.
 `read` asks plan_pick for the calls again and adds calls and answers to the recordings of FOLDER, as
 plan_learn.py reads them; it needs NAME.trees and NAME.kinds beside PACK."""
 
@@ -57,6 +57,15 @@ def order(shapes):
 
 # --- packs ---------------------------------------------------------------------------------
 
+def short(fields):
+    """Fields without swizzle, inner and cluster, the variants of nvjet (66) and CUTLASS, and, of one slice,
+    the tile."""
+    if not fields:
+        return None
+    id_of, tile, stages, slices, scheme, _, custom, _, _ = fields
+    return (id_of, tile * (slices > 1), stages, slices, scheme, 0, custom * (id_of not in (20, 21, 23, 24, 66)), 0, 0)
+
+
 def pack_kind(shapes, codes):
     codes = codes[order(shapes)]
     count = np.bincount(codes, minlength=65536)
@@ -83,7 +92,7 @@ def pack_recording(pool, recording, part_of_calls):
         file = pathlib.Path(f"{recording}.{part}.bin")
         number, answers = np.zeros(65536, np.int64), np.fromfile(file, "<u2")
         for code, x in read_codes(file.with_suffix(".codes")).items():
-            number[code] = fields.setdefault(x, len(fields))
+            number[code] = fields.setdefault(short(x), len(fields))
         codes.append(number[answers[:int(part_of_calls * len(answers))]])
     counts = [len(x) for x in codes]
     shapes = np.concatenate(list(pool.map(read_shapes, [f"{name}.trees"] * parts, [seed] * parts,
