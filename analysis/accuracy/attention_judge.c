@@ -45,7 +45,7 @@ static void add_output(struct bitcut_attention_errors *e, struct sums *s,
     e->outputs++;
     e->correct += o == rounded || (x == 0 && y == 0);
     if (!isfinite(x) || !isfinite(y)) {
-        e->unlike += !(isnan(x) ? isnan(y) : x == y);
+        e->unlike += !attention_same(x, y);
         return;
     }
     const double distance = (x - want) / format_ulp(format, want);

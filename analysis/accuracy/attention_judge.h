@@ -7,7 +7,15 @@
 #include "lib/base/record.h"
 #include "lib/base/status.h"
 
+#include <math.h>
+
 extern const struct record_field attention_error_fields[];
+
+/* Whether two outputs are equal, or both are NaN. */
+static inline bool attention_same(double x, double y)
+{
+    return isnan(x) ? isnan(y) : x == y;
+}
 
 /* Outputs [head][query][value_dim] without gaps, and exact attention: rounded to their
    format, and in binary64. */

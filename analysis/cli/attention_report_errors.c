@@ -24,8 +24,7 @@ double attention_answers_error(const struct attention_answers *a,
     const double o = format_to_double(format,
                                       encoding_get(r->o, format_bytes(format), i)),
                  want = a->x.exact[i], size = a->x.size[i];
-    if (!isfinite(o) || !isfinite(want))
-        return (isnan(o) && isnan(want)) || o == want ? 0 : (double)NAN;
+    if (!isfinite(o) || !isfinite(want)) return attention_same(o, want) ? 0 : (double)NAN;
     const double error = fabs(o - want);
     return error == 0 ? 0 : size > 0 ? error / size / attention_answers_u(a) : INFINITY;
 }
@@ -35,7 +34,7 @@ static int bin_of(const struct bitcut_format *format, uint64_t o, uint64_t want)
 {
     const double x = format_to_double(format, o), y = format_to_double(format, want);
     if (!isfinite(x) || !isfinite(y))
-        return (isnan(x) && isnan(y)) || x == y ? 0 : HISTOGRAM_BINS - 1;
+        return attention_same(x, y) ? 0 : HISTOGRAM_BINS - 1;
     const int64_t p = format_along_line(format, o), q = format_along_line(format, want);
     const uint64_t steps = p > q ? (uint64_t)p - (uint64_t)q : (uint64_t)q - (uint64_t)p;
     const int bin = steps ? 64 - __builtin_clzll(steps) : 0;
@@ -96,7 +95,7 @@ static enum bitcut_status take_own(struct attention_answers *a, struct fault *f)
 /* Whether one of two numbers is infinite or NaN, and the other is not the same. */
 static bool is_unlike(double x, double y)
 {
-    return (!isfinite(x) || !isfinite(y)) && x != y && !(isnan(x) && isnan(y));
+    return (!isfinite(x) || !isfinite(y)) && !attention_same(x, y);
 }
 
 /* Compare the bits of O and of the row. */

@@ -181,11 +181,16 @@ static enum bitcut_status run_whole(struct task *t, struct gpu_work *w, struct f
                             &t->devices.recorder.device, f);
     all.least = 0;
     w->gemm.kernel = NULL;
-    return gemm_run(&w->gemm,
-                    &(struct gemm_options){ .threads = t->context->threads,
-                                            .progress = &t->context->progress,
-                                            .offload = &all },
-                    f);
+    const size_t before = gpu_offload_group_runs(&t->devices.group);
+    const enum bitcut_status status =
+        gemm_run(&w->gemm,
+                 &(struct gemm_options){ .threads = t->context->threads,
+                                         .progress = &t->context->progress,
+                                         .offload = &all },
+                 f);
+    if (status != BITCUT_OK || gpu_offload_group_runs(&t->devices.group) > before)
+        return status;
+    return told("the devices did not take the whole GEMM", f);
 }
 
 /* The same, twice; D is the same as before. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut report: all studies and recorded results, or one product or attention, as a
- * page.
- */
+/* bitcut report: all studies and recorded results as a page, or one product or
+   attention. */
 #include "analysis/bench/benchmark_plan.h"
 #include "analysis/cli/attention_report.h"
 #include "analysis/cli/audit_report.h"

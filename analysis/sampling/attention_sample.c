@@ -2,6 +2,7 @@
 #include "analysis/sampling/attention_sample.h"
 
 #include "analysis/accuracy/attention_exact.h"
+#include "analysis/accuracy/attention_judge.h"
 #include "analysis/accuracy/short_result.h"
 #include "emu/attention/attention_run.h"
 #include "lib/base/size.h"
@@ -247,7 +248,7 @@ static void add_output(struct attention_measure *m, struct sums *s, size_t at, d
     const bool number = isfinite(o) && isfinite(want) && isfinite(size);
     m->numbers += number;
     if (!number) {
-        m->wrong += !(isnan(o) ? isnan(want) : o == want);
+        m->wrong += !attention_same(o, want);
         return;
     }
     const double error = fabs(o - want), relative = size > 0    ? error / size

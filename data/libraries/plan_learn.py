@@ -31,7 +31,7 @@ import numpy as np
 
 GROWN = 100  # calls of a node that is divided
 LEAST = 1000  # calls of a leaf that predicts
-FEWER = 2500  # the same of kinds of which fewer calls were recorded: batches, and 1 MiB except FP8
+FEWER = 2500  # the same for kinds with fewer recorded calls: batches, and 1 MiB except FP8
 AGAIN = 3000  # the same, if the leaf comes from one that a call contradicted
 SAMPLE = 400000  # random calls that tell how often a leaf is needed
 RARE = 80  # of a million random calls, those of a leaf that is left out
