@@ -403,6 +403,25 @@ threads_agree() {
     done
 }
 
+# A factor of all of D: a short number, or a formula of a small integer, is confirmed by the
+# bits of D, or else only named.
+factors_confirmed() {
+    while IFS='|' read -r ends alpha words sentence; do
+        # shellcheck disable=SC2086 # words
+        run 0 gemm $words -m 40 -n 30 -k 150 --alpha="$alpha" --save-a A.npy --save-b B.npy \
+            -o D.npy --reference none
+        run "$ends" explain -a A.npy -b B.npy -d D.npy
+        grep -q "^verdict  *D is a multiple of the exact result: a factor was not given, $sentence" out ||
+            { echo "alpha $alpha: no $sentence"; cat out; }
+    done << 'END'
+0|3|--recipe plain --unit h100|3 (give --alpha 3); then D is plain on hopper/mma.m16n8k16.f32.f16:
+0|0.0883883476|--recipe ootomo --unit a100|0.0883883476 (1/sqrt(128)) (give --alpha 0.0883883476); then D is ootomo on
+0|-1.7|--recipe fp32 --unit fma/f32|-1.7 (give --alpha -1.7); then D is fp32 on fma/f32:
+0|0.333333343|--recipe plain --unit v100|0.333333333 (1/3) (give --alpha 0.333333333); then D is plain on volta/
+1|0.123456|--recipe plain --unit h100|0.12346 (give --alpha 0.12346)$
+END
+}
+
 # A recipe or a unit that is named is the only one that is tried, under its own name.
 search_narrowed() {
     "$faulty" . legemm ampere/mma.m16n8k16.f32.f16 32 24 64 3 none
@@ -638,6 +657,7 @@ if_whole "explain tells orders apart by results of few bits" short_results
 if_whole "explain tells one order where a part shows it" order_of_all
 ok_if_empty "explain takes a chip, and names a D of zeros" "$(chips_and_zeros)"
 ok_if_empty "explain says the same by any number of threads" "$(threads_agree)"
+ok_if_empty "explain confirms a factor that was not given" "$(factors_confirmed)"
 ok_if_empty "explain tries only the recipe and the unit that are named" "$(search_narrowed)"
 ok_if_empty "explain compares two results" "$(two_compared)"
 if_whole "explain finds a second order in some rows" rows_mixed

@@ -362,21 +362,68 @@ static enum bitcut_status has_fault(bool *has, struct explanation *e,
     return status;
 }
 
-/* Climb the ladder, and search for what remains. */
-static enum bitcut_status
-climb_and_search(struct explanation *e, const struct explain_options *o, struct fault *f)
+/* Options for a search beside the one that was asked for: a small part of its effort. */
+static struct explain_options few_of(const struct explain_options *o)
+{
+    enum { PART = 16 };
+    struct explain_options few = *o;
+    few.effort = (o->effort > 0 ? o->effort : 1) / PART;
+    few.like = NULL;
+    few.no_diagnosis = true;
+    return few;
+}
+
+/* Search for what remains if alpha is the number that the ladder found.  *found: whether
+   a hypothesis without a fault gives D; otherwise *e is as before the search. */
+static enum bitcut_status confirm_alpha(bool *found, struct explanation *e,
+                                        const struct explain_options *o, struct fault *f)
+{
+    const struct problem given = e->q;
+    const struct explain_options few = few_of(o);
+    const bool is_final = e->ladder.is_final;
+    e->q = ladder_rest(&e->ladder, &given);
+    e->of_rest = true;
+    e->ladder.is_final = false;
+    const enum bitcut_status status = search_problem(e, &few, f);
+    *found = status == BITCUT_OK && e->answer.found && !e->best.h.at[AXIS_FAULT];
+    if (status != BITCUT_OK || *found) return status;
+    const struct ladder_report ladder = e->ladder;
+    explain_space_clear(&e->space);
+    memset(e, 0, sizeof *e);
+    e->q = given;
+    e->ladder = ladder;
+    e->ladder.is_final = is_final;
+    e->ladder.has_rest = false;
+    return BITCUT_OK;
+}
+
+/* Search for what the findings of the ladder leave. */
+static enum bitcut_status search_rest(struct explanation *e,
+                                      const struct explain_options *o, struct fault *f)
 {
     const struct problem given = e->q;
     bool has = false;
-    enum bitcut_status status = ladder_report_make(&e->ladder, &e->q, o->seed, f);
-    if (status == BITCUT_OK && (e->ladder.has_rest || e->ladder.is_final)) {
+    enum bitcut_status status = BITCUT_OK;
+    if (e->ladder.has_rest || e->ladder.is_final) {
         status = has_fault(&has, e, o, f);
         has &= !e->ladder.has_zero; /* these are certain */
         e->ladder.is_final &= !has;
         e->of_rest = e->ladder.has_rest && !has;
         if (e->of_rest) e->q = ladder_rest(&e->ladder, &given);
     }
-    if (status == BITCUT_OK) status = search_problem(e, o, f);
+    return status == BITCUT_OK ? search_problem(e, o, f) : status;
+}
+
+/* Climb the ladder, and search for what remains. */
+static enum bitcut_status
+climb_and_search(struct explanation *e, const struct explain_options *o, struct fault *f)
+{
+    const struct problem given = e->q;
+    bool found = false;
+    enum bitcut_status status = ladder_report_make(&e->ladder, &e->q, o->seed, f);
+    if (status == BITCUT_OK && e->ladder.is_guess)
+        status = confirm_alpha(&found, e, o, f);
+    if (status == BITCUT_OK && !found) status = search_rest(e, o, f);
     e->q = given;
     return status;
 }
@@ -492,18 +539,14 @@ static bool is_nearly_found(const struct explanation *e)
 }
 
 /* If nothing is found with what was said of the computation: whether D is found without a
-   part of it, with a small part of the effort. */
+   part of it. */
 static enum bitcut_status doubt_hints(struct explanation *e,
                                       const struct explain_options *o, struct fault *f)
 {
-    enum { PART = 16 };
     struct explanation *const x = malloc(sizeof *x);
-    struct explain_options few = *o;
+    const struct explain_options few = few_of(o);
     enum bitcut_status status = BITCUT_OK;
     if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
-    few.effort = (o->effort > 0 ? o->effort : 1) / PART;
-    few.like = NULL;
-    few.no_diagnosis = true;
     for (unsigned some = 0; status == BITCUT_OK && !*e->better &&
                             !progress_stopped(o->progress) &&
                             (some = told_hints_next(e->hints, some));) {

@@ -25,6 +25,8 @@ struct ladder_report {
     /* The problem that remains if the findings hold, and whether it differs: a search on
        it finds the same bits.  `gathered` are its own elements of A and B, or NULL. */
     bool has_rest;
+    bool is_guess; /* whether its alpha is a short number that the factor of D is near to,
+                      and the search has to confirm it */
     uint32_t alpha;
     int32_t zero[2]; /* zero points that `gathered` is less, in its place */
     bool has_zero;   /* whether there are such */

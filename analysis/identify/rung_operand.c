@@ -197,27 +197,73 @@ static double power_of_two(double x, double deviated)
     return near != 0 && is_near(x, near, deviated) ? near : 0;
 }
 
-/* A number with as few digits as the deviation allows, and its formula if it has one: a
-   power of two, or one of k that is nearer.  Returns the number. */
-static double write_number(char *text, size_t size, double x, double deviated, size_t k)
+/* Formulas of k, or of a small integer, that factors have. */
+static const struct formula {
+    const char *of_k, *of_number;
+    double power;
+} formulas[] = { { "1/sqrt(k)", "1/sqrt(%d)", -0.5 },
+                 { "sqrt(k)", "sqrt(%d)", 0.5 },
+                 { "1/k", "1/%d", -1 } };
+
+enum { FORMULAS = sizeof formulas / sizeof *formulas };
+
+/* The formula of k that is nearest to x, nearer than `off`, to this deviation; NULL:
+ * none. */
+static const struct formula *formula_of_k(double x, double deviated, size_t k, double off)
+{
+    const struct formula *best = NULL;
+    for (int i = 0; i < FORMULAS && k > 1; i++) {
+        const double value = pow((double)k, formulas[i].power);
+        if (!is_near(x, value, deviated) || fabs(x / value - 1) >= off) continue;
+        off = fabs(x / value - 1);
+        best = &formulas[i];
+    }
+    return best;
+}
+
+/* The formula of the smallest integer, *number, that x is, to this deviation; NULL: none.
+ */
+static const struct formula *formula_of_number(int *number, double x, double deviated)
+{
+    const struct formula *best = NULL;
+    *number = 1024;
+    for (int i = 0; i < FORMULAS && x > 0; i++) {
+        const double base = round(pow(x, 1 / formulas[i].power));
+        if (base < 2 || base >= *number ||
+            !is_near(x, pow(base, formulas[i].power), deviated))
+            continue;
+        *number = (int)base;
+        best = &formulas[i];
+    }
+    return best;
+}
+
+/* As few digits as the deviation allows; returns their number. */
+static int write_digits(char *text, size_t size, double x, double deviated)
 {
     enum { DIGITS = 6 };
+    int digits = 1;
+    for (;; digits++) {
+        snprintf(text, size, "%.*g", digits, x);
+        if (is_near(x, strtod(text, NULL), deviated) || digits == DIGITS) return digits;
+    }
+}
+
+/* A number, and its formula if it has one: a power of two, or a formula of k that is
+   nearer; or, unless few digits are enough, a formula of a small integer.  Returns the
+   number. */
+static double write_number(char *text, size_t size, double x, double deviated, size_t k)
+{
+    enum { FEW_DIGITS = 3 };
     const double power = power_of_two(x, deviated);
-    const struct {
-        double value;
-        const char *formula;
-    } known[] = { { 1 / sqrt((double)k), "1/sqrt(k)" },
-                  { sqrt((double)k), "sqrt(k)" },
-                  { 1 / (double)k, "1/k" } };
+    const struct formula *f =
+        formula_of_k(x, deviated, k, power != 0 ? fabs(x / power - 1) : (double)INFINITY);
     char number[40];
-    size_t best = sizeof known / sizeof *known;
-    double off = power != 0 ? fabs(x / power - 1) : (double)INFINITY;
-    for (size_t i = 0; i < sizeof known / sizeof *known && k > 1; i++)
-        if (is_near(x, known[i].value, deviated) && fabs(x / known[i].value - 1) < off)
-            off = fabs(x / known[i].value - 1), best = i;
-    if (best < sizeof known / sizeof *known) {
-        text_add(text, size, "%.9g (%s)", known[best].value, known[best].formula);
-        return known[best].value;
+    int of;
+    if (f) {
+        const double value = pow((double)k, f->power);
+        text_add(text, size, "%.9g (%s)", value, f->of_k);
+        return value;
     }
     if (power != 0) {
         text_add(text, size, "%.9g", power);
@@ -225,12 +271,17 @@ static double write_number(char *text, size_t size, double x, double deviated, s
             text_add(text, size, " (%s2^%d)", power < 0 ? "-" : "", ilogb(power));
         return power;
     }
-    for (int digits = 1; digits <= DIGITS; digits++) {
-        snprintf(number, sizeof number, "%.*g", digits, x);
-        if (is_near(x, strtod(number, NULL), deviated) || digits == DIGITS) break;
+    f = write_digits(number, sizeof number, x, deviated) > FEW_DIGITS
+            ? formula_of_number(&of, x, deviated)
+            : NULL;
+    const double value = f ? pow(of, f->power) : strtod(number, NULL);
+    text_add(text, size, "%.9g", value);
+    if (f) {
+        text_add(text, size, " (");
+        text_add(text, size, f->of_number, of);
+        text_add(text, size, ")");
     }
-    text_add(text, size, "%s", number);
-    return strtod(number, NULL);
+    return value;
 }
 
 /* The first numbers of lines, "row 3: 0.5, row 7: 2": of those that differ from 1 by more
@@ -311,16 +362,19 @@ static bool are_different(const struct block *b)
 }
 
 /* What the search can do with the finding: a power of two is an alpha, and gives the same
-   bits; with other operands no hypothesis has these bits. */
+   bits; another number may be the alpha; with other operands no hypothesis has these
+   bits. */
 static void take_rest(struct ladder_report *l, const struct rung_input *x,
                       const struct outputs *o, const struct pattern *p, double number,
                       double deviated)
 {
-    const bool plain = !problem_is_told(x->q) && !x->q->c.at && x->q->alpha == F32_ONE;
-    if (p->which == ALL && p->kind->multiplies && plain && power_of_two(number, 0) != 0) {
-        l->has_rest = true;
-        l->alpha = bits_of_float((float)number);
-    } else
+    const bool plain = !problem_is_told(x->q) && !x->q->c.at && x->q->alpha == F32_ONE,
+               scales = p->which == ALL && p->kind->multiplies,
+               is_power = power_of_two(number, 0) != 0;
+    l->has_rest = scales && plain;
+    l->is_guess = l->has_rest && !is_power;
+    if (l->has_rest) l->alpha = bits_of_float((float)number);
+    if (!l->has_rest || l->is_guess)
         l->is_final = (p->which != ALL || p->kind->multiplies) && deviated < 0x1p-10 &&
                       are_different(&o->v->b);
 }
