@@ -353,6 +353,7 @@ enum bitcut_status cublas_predict_call(struct prediction *x,
     if (status == BITCUT_OK)
         status = cublas_add(&c.g, call, c.types, &c.fields, x->fields, f);
     if (status != BITCUT_OK) return status;
+    x->learned = c.fields.learned;
     const struct predicted_part all = { 0, x->call.m, 0, x->call.n,
                                         prediction_computation(x, &c.g) };
     return prediction_add(x, all, f);

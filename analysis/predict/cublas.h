@@ -16,6 +16,7 @@ struct cublas_fields {
     uint32_t custom;  /* variant of the kernel                                         */
     uint32_t inner;   /* number of the instruction's size                              */
     uint32_t cluster; /* number of the cluster's size                                  */
+    bool learned;     /* by decision trees, which are wrong for some calls             */
 };
 
 enum { CUBLAS_FIELDS_MAX = 9 };

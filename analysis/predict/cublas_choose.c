@@ -6,7 +6,8 @@
    there are decision trees, learned by data/libraries/plan_learn.py.  A leaf has a rule
    for the algorithm if enough recorded calls are in it and the rule gives the algorithm
    of all of them, up to what the order of k does not depend on; otherwise it refuses.  A
-   tree also refuses sizes between the nearest recorded ones of two branches.
+   tree also refuses sizes between the nearest recorded ones of two branches, and calls
+   for which it is known to be wrong.
 
    Batches of FP32 have a rule. */
 #include "analysis/predict/cublas.h"
@@ -43,6 +44,8 @@ struct tree {
     bool is_batch, is_small; /* several GEMMs; a workspace of 1 MiB                   */
     bool has_bias;           /* only with a bias; others are of calls with and without */
     const char *nodes;
+    const char
+        *odd; /* calls for which the tree is wrong: m, n, k and the batch of each  */
 };
 
 #include "analysis/predict/cublas_layers.inc"
@@ -98,6 +101,16 @@ static uint32_t read_number(const char **at)
         x += digit % BASE * unit;
         if (digit < BASE) return x;
     }
+}
+
+static bool is_odd(const struct tree *t, const struct bitcut_gemm *g)
+{
+    for (const char *at = t->odd; *at;) {
+        const uint32_t m = read_number(&at), n = read_number(&at), k = read_number(&at),
+                       batch = read_number(&at);
+        if (m == g->m && n == g->n && k == g->k && batch == g->count) return true;
+    }
+    return false;
 }
 
 /* The rule of features, or NULL. */
@@ -168,7 +181,7 @@ static bool find_in_tree(struct cublas_fields *to, const struct cublas_types *ty
     const struct tree *t = trees, *const end = trees + sizeof trees / sizeof *trees;
     uint32_t v[FEATURES];
     while (t < end && !is_tree_of(t, types, call, layout, is_small)) t++;
-    if (t == end) return false;
+    if (t == end || is_odd(t, &call->g)) return false;
     features_make(v, &call->g);
     const struct rule *const r = walk(t->nodes, v);
     if (!r) return false;
@@ -181,7 +194,8 @@ static bool find_in_tree(struct cublas_fields *to, const struct cublas_types *ty
                                   .scheme = slices <= 1 ? 0
                                             : is_wide   ? IN_FP32
                                                         : r->scheme,
-                                  .custom = r->custom };
+                                  .custom = r->custom,
+                                  .learned = true };
     return true;
 }
 

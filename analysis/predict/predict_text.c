@@ -33,6 +33,7 @@ const struct record_field predict_fields[] = {
     RECORD_INNER(struct prediction, made, "call", "", "the call of the program, if it has several"),
     RECORD_INNER(struct prediction, function, "function", "", "the function of the library that is called"),
     RECORD_INNER(struct prediction, threads, "library_threads", "", "threads of the library"),
+    RECORD_INNER(struct prediction, learned, "learned", "", "whether decision trees chose the algorithm, which are wrong for some calls"),
     RECORD_INNER(struct prediction, call.m, "m", "", "rows of A and D"),
     RECORD_INNER(struct prediction, call.n, "n", "", "columns of B and D"),
     RECORD_INNER(struct prediction, call.k, "k", "", "columns of A, rows of B"),
@@ -108,10 +109,21 @@ static void describe_function(char *text, size_t size, const void *answer)
     if (x->made) text_add(text, size, "%s, by %s", x->made->what, x->function);
 }
 
+static void describe_algorithm(char *text, size_t size, const void *answer)
+{
+    const struct prediction *const x = answer;
+    if (x->learned)
+        text_add(text, size,
+                 "chosen by decision trees, which are wrong for one call in %d; "
+                 "--fields makes it certain",
+                 PREDICT_WRONG_ONE_IN);
+}
+
 const struct record_line predict_lines[] = {
     { LABEL_VERDICT, describe_verdict, RECORD_ALWAYS, NULL },
     { "call", describe_function, RECORD_ALWAYS, NULL },
     { "sum over k", describe_orders, RECORD_ALWAYS, NULL },
+    { "algorithm", describe_algorithm, RECORD_ALWAYS, NULL },
     { "configuration", describe_options, RECORD_ALWAYS, NULL },
     { 0 }
 };

@@ -24,6 +24,7 @@ struct prediction {
     const char *fields; /* of the algorithm that the library chooses, or NULL; set before
                            predict_find()                                             */
     size_t lost;        /* the last k that the library leaves out                     */
+    bool learned; /* the algorithm is by decision trees, which are wrong for some calls */
     struct bitcut_gemm call; /* the GEMM; its recipe, unit and variations are not read */
     struct bitcut_gemm computation[BITCUT_PREDICTED_MAX]; /* recipe, unit, variations */
     size_t computations;

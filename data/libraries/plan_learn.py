@@ -3,6 +3,7 @@
 """From recorded answers of cuBLAS's heuristic to the tables of analysis/predict.
 
     plan_learn.py FOLDER --pick PICK     trees for plan_pick: which calls to ask next
+    plan_learn.py FOLDER --pick PICK --check 600    the same, for calls that check the leaves
     plan_learn.py FOLDER -o analysis/predict
     plan_learn.py FOLDER --compare tests/predict/compare_answers
 
@@ -14,9 +15,10 @@ of `plans layers 2048`.
 A tree divides calls by their sizes (plan_tree.c), until all calls of a leaf have a label in common.  A label
 is an algorithm up to what the order of k does not depend on, with a number of slices or a rule for it.  Calls
 with and without a bias have one tree, if both were recorded: the heuristic chooses the same, except for one
-column.  A leaf predicts if enough calls are in it, LEAST or FEWER, if it is not RARE, and if no call of the
-seeds CHECKED contradicts it; from these calls nothing is learned.  A leaf that they contradict is divided,
-with them, into leaves of AGAIN calls."""
+column.  A leaf predicts if LEAST calls are in it, if it is not RARE, and if no call of the seeds CHECKED
+contradicts it; from these calls nothing is learned.  A leaf that they contradict is divided, with them, into
+leaves of AGAIN calls.  Calls of the seeds LAST, which the tree predicts wrongly although its leaf is large, are
+listed one by one."""
 
 import argparse
 import collections
@@ -30,14 +32,14 @@ import tempfile
 import numpy as np
 
 GROWN = 100  # calls of a node that is divided
-LEAST = 1000  # calls of a leaf that predicts
-FEWER = 2500  # the same for kinds with fewer recorded calls: batches, and 1 MiB except FP8
+LEAST = 100  # calls of a leaf that predicts
 AGAIN = 3000  # the same, if the leaf comes from one that a call contradicted
 SAMPLE = 400000  # random calls that tell how often a leaf is needed
-RARE = 80  # of a million random calls, those of a leaf that is left out
+RARE = 40  # of a million random calls, those of a leaf that is left out
 RANDOM = (601, 602, 603, 911, 912, 913, 977)  # seeds of random calls
 QUOTA = 20000  # calls of a leaf that are asked at most
-CHECKED = (970, 971, 972, 977)
+CHECKED = (970, 971, 972, 977, 978, 979, 982, 983, 986, 987)
+LAST = (988, 989, 990)
 WORKSPACE = 32 << 20
 IN_FORMAT_OF_D = 4  # scheme of slices
 PROCESSORS = 132
@@ -63,10 +65,6 @@ class Kind(collections.namedtuple("Kind", "types layout epilogue batch mib")):
     @property
     def is_batch(self):
         return self.batch == "0"
-
-
-def least_of(kind):
-    return FEWER if kind.is_batch or (kind.mib == "1" and not kind.types.startswith("e4m3")) else LEAST
 
 
 # --- labels: what a leaf may stand for ---------------------------------------------------------
@@ -434,9 +432,14 @@ def tree_text(node, number):
             number_text(len(left)) + left + right)
 
 
+def lines_of(characters):
+    return [f'"{characters[i:i + 94]}"' for i in range(0, len(characters), 94)] or ['""']
+
+
 def write_trees(path, made):
-    made = [(kind, tree) for kind, tree in made if tree]
-    count = collections.Counter(rule for _, tree in made for rule in rules_in(tree))
+    """Tables from kinds, trees, and lists of sizes."""
+    made = [(kind, *x) for kind, x in made if x[0]]
+    count = collections.Counter(rule for _, tree, _ in made for rule in rules_in(tree))
     rules = sorted(count, key=lambda rule: (-count[rule], rule))
     number = {rule: i for i, rule in enumerate(rules)}
     text = ["/* SPDX-License-Identifier: BSD-3-Clause */",
@@ -445,12 +448,14 @@ def write_trees(path, made):
     text += ["    { %d, %d, %d, %d, %s, %d, %d, %d }," % rule for rule in rules] + ["};", "", "/* clang-format off */",
                                                                                "static const struct tree trees[] = {"]
     size = 0
-    for kind, tree in made:
+    for kind, tree, odd in made:
         flags = ", ".join(str(x).lower() for x in (kind.is_batch, kind.mib == "1", kind.epilogue == "bias"))
         nodes = tree_text(tree, number)
         size += len(nodes)
         text.append(f'    {{ "{kind.types}", "{kind.layout}", {flags},')
-        text += [f'"{nodes[i:i + 94]}"' for i in range(0, len(nodes), 94)] + ["    },"]
+        text += lines_of(nodes)
+        text[-1] += ","
+        text += lines_of("".join(number_text(x) for sizes in odd for x in sizes)) + ["    },"]
     path.write_text("\n".join(text + ["};", "/* clang-format on */", ""]))
     print(f"{path.name}: {len(rules)} rules, {sum(count.values())} leaves, {size} characters")
 
@@ -496,14 +501,20 @@ def write_layers(folder, out, name, mib, rows=2048):
 
 # --- the program ----------------------------------------------------------------------------
 
+def parted(calls):
+    """The calls of other seeds than LAST, and those of LAST."""
+    last = np.isin(calls.seed, LAST)
+    return calls.of(~last), calls.of(last)
+
+
 def wide_calls(folder, kind, fields, numbers):
-    """Calls with D in FP32, and their labels: slices in the format of D are FP32 there."""
+    """Calls with D in FP32 and their labels, as slices in the format of D are FP32 there; and those of LAST."""
     path = folder / f"{kind._replace(types=kind.types + '.f32')}.npy"
     if kind.types not in ("f16", "bf16") or not path.exists():
-        return None
-    calls = Calls(np.load(path))
+        return None, None
+    calls, last = parted(Calls(np.load(path)))
     fields = [f and (*f[:4], 2 if f[4] == IN_FORMAT_OF_D else f[4], *f[5:]) for f in fields]
-    return calls, label_calls(calls, fields, kind, numbers)
+    return (calls, label_calls(calls, fields, kind, numbers)), last
 
 
 def find_wrong(tree, chosen, name, wide):
@@ -520,14 +531,25 @@ def joined(one, other):
     return np.concatenate([np.pad(x, ((0, 0), (0, width - x.shape[1]))) for x in (one, other)])
 
 
+def rows_of(leaf):
+    """A function that gives the calls of a leaf, in order."""
+    order = np.argsort(leaf, kind="stable")
+    ends = leaf[order]
+    return lambda i: order[np.searchsorted(ends, i):np.searchsorted(ends, i, "right")]
+
+
 def divide(program, tree, chosen, bad, name, calls, label, wide):
     """Trees for large leaves that calls contradict, learned from all calls, and of those with D in FP32 from
     the ones that contradict."""
     bad = [i for i in bad if tree.calls[i] >= AGAIN]
-    leaf, found = (tree.walk(features_of(calls.sizes)), {}) if bad else (None, {})
+    if not bad:
+        return {}
+    of_leaf, found = rows_of(tree.walk(features_of(calls.sizes))), {}
     wide_leaf, wrong = find_wrong(tree, chosen, name, wide)
+    of_wide_leaf = rows_of(wide_leaf)
     for i in bad:
-        here, other = leaf == i, np.nonzero(wrong & (wide_leaf == i))[0]
+        here, inside = of_leaf(i), of_wide_leaf(i)
+        other = inside[wrong[inside]]
         sizes, labels = calls.of(here).sizes, label[here]
         if len(other):
             sizes = np.concatenate([sizes, wide[0].of(other).sizes], axis=1)
@@ -536,44 +558,51 @@ def divide(program, tree, chosen, bad, name, calls, label, wide):
         kept = chosen_labels(part, name)
         kept[part.calls < AGAIN] = 0
         if wide:
-            inside = wide_leaf == i
             at, contradicts = find_wrong(part, kept, name, (wide[0].of(inside), wide[1][inside]))
             kept[at[contradicts]] = 0
         found[int(i)] = nested(part, kept, name, {})
     return found
 
 
-def is_rare(tree, calls):
-    """Whether so few random calls are in a leaf that its rule is left out of the table."""
+def shares_of(tree, calls):
+    """Of a million random calls, those of each leaf."""
     some = np.nonzero(np.isin(calls.seed, RANDOM))[0][:SAMPLE]
     leaf = tree.walk(features_of(calls.of(some).sizes))
-    return np.bincount(leaf[leaf >= 0], minlength=len(tree.feature)) * 1000000 < RARE * len(some)
+    return np.bincount(leaf[leaf >= 0], minlength=len(tree.feature)) * 1e6 / max(1, len(some))
 
 
 def finish(program, tree, kind, name, calls, label, wide):
-    """The tree of cublas_choose.c, and what the checked calls say."""
+    """The tree of cublas_choose.c, and what the checked calls say.  tree.weight: how many calls are to check
+    each leaf that predicts, as multiples of the fewest."""
     out = np.isin(calls.seed, CHECKED)
     chosen = chosen_labels(tree, name)
     checked = check(tree, chosen, name, calls.of(out), label[out])
     wide_leaf, wrong = find_wrong(tree, chosen, name, wide)
     bad = np.union1d(checked[0][checked[2]], wide_leaf[wrong])
     divided = divide(program, tree, chosen, bad, name, calls, label, wide)
-    chosen[(tree.calls < least_of(kind)) | is_rare(tree, calls)] = 0
+    share = shares_of(tree, calls)
+    chosen[(tree.calls < LEAST) | (share < RARE)] = 0
     chosen[bad] = 0
+    tree.weight = np.maximum(1, share / 2000) * (chosen > 0)
+    tree.weight[list(divided)] = np.maximum(1, share / 2000)[list(divided)]
     return nested(tree, chosen, name, divided), describe(kind, tree, chosen_labels(tree, name), checked)
 
 
 def grow(program, folder, kind):
-    """The learned tree of a kind, that of cublas_choose.c, and what the checked calls say."""
+    """The learned tree of a kind, that of cublas_choose.c with the sizes that it lists, and what the checked
+    calls say."""
     calls, fields, numbers = read_calls(folder, kind), read_fields(folder), {}
+    calls, last = parted(calls)
     label = label_calls(calls, fields, kind, numbers)
-    wide = wide_calls(folder, kind, fields, numbers)
+    wide, last_wide = wide_calls(folder, kind, fields, numbers)
     name = {number: x for x, number in numbers.items()}
     known = ~np.isin(calls.seed, CHECKED)
     start = folder / f"{kind}.tree"
     tree = learn(program, features_of(calls.of(known).sizes), label[known], GROWN,
                  str(start) if start.exists() else None)
-    return (tree, *finish(program, tree, kind, name, calls, label, wide))
+    table, said = finish(program, tree, kind, name, calls, label, wide)
+    odd = np.concatenate([x.sizes for x in (last, last_wide) if x], axis=1).T
+    return tree, (table, sorted(set(map(tuple, odd.tolist())))), said
 
 
 def compare_answers(program, folder, kind):
@@ -608,16 +637,30 @@ def quotas(tree, calls, total):
     return asked
 
 
-def write_pick(path, folder, kinds, trees, total):
-    """Trees for plan_pick."""
-    text = []
-    for kind, tree in zip(kinds, trees):
-        quota = quotas(tree, read_calls(folder, kind), total)
+def tree_of(kind, trees):
+    """The kind whose tree predicts these calls."""
+    found = kind._replace(types=kind.types.split(".")[0]) if kind.types in ("f16.f32", "bf16.f32") else kind
+    return found if found in trees else found._replace(epilogue="none")
+
+
+def write_pick(path, quotas_of_kinds):
+    """Trees for plan_pick, of kinds, trees and the calls of each leaf."""
+    text, names = [], []
+    for kind, tree, quota in quotas_of_kinds:
         rows = np.stack([tree.feature, tree.below, tree.above, tree.right, quota], axis=1)
         text.append(f"kind {kind.types.startswith('e4m3'):d} {kind.is_batch:d} {len(rows)}")
         text += [" ".join(map(str, row)) for row in rows]
+        names.append(" ".join(kind[:4]) + "\n")
     path.with_suffix(".trees").write_text("\n".join(text) + "\n")
-    path.with_suffix(".kinds").write_text("".join(" ".join(kind[:4]) + "\n" for kind in kinds))
+    path.with_suffix(".kinds").write_text("".join(names))
+
+
+def checks(folder, trees, mib, few):
+    """At least `few` calls for each leaf that predicts; a sixth for kinds that have the tree of others."""
+    for kind in recorded_kinds(folder):
+        if kind.mib == mib:
+            tree = trees[tree_of(kind, trees)]
+            yield kind, tree, (tree.weight * (few if kind in trees else few / 6)).astype(np.int64)
 
 
 def main():
@@ -628,6 +671,7 @@ def main():
     parser.add_argument("--pick", type=pathlib.Path, help="write PICK.trees and PICK.kinds for plan_pick")
     parser.add_argument("--compare", metavar="PROGRAM", help="compare the tables of PROGRAM with all calls")
     parser.add_argument("--calls", type=int, default=1000000, help="calls of each kind for --pick (default 1000000)")
+    parser.add_argument("--check", type=int, help="with --pick: calls that check each leaf that predicts")
     parser.add_argument("--mib", default="32", help="workspace of the kinds of --pick (default 32)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--kinds", help="only kinds that have this word in their names")
@@ -649,8 +693,11 @@ def main():
         for kind, (tree, table, said) in zip(kinds, grown):
             print(said, flush=True)
             made.append((kind, tree, table))
-    if o.pick:
-        write_pick(o.pick, o.folder, kinds, [tree for _, tree, _ in made], o.calls)
+    if o.pick and o.check:
+        write_pick(o.pick, checks(o.folder, {kind: tree for kind, tree, _ in made}, o.mib, o.check))
+    elif o.pick:
+        write_pick(o.pick, ((kind, tree, quotas(tree, read_calls(o.folder, kind), o.calls))
+                            for kind, tree, _ in made))
     if o.out:
         write_trees(o.out / "cublas_trees.inc", [(kind, tree) for kind, _, tree in made])
         for name, mib in (("layers", 32), ("layers_1", 1)):

@@ -5,16 +5,19 @@
     plan_record.py ask NAME SEED SECONDS MIB
     plan_record.py pack PACK BYTES NAME.SEED.MIB ...
     plan_record.py read PACK ... -o FOLDER
+    plan_record.py wrong FILE SEED -o FOLDER
 
 `ask` has every processor run `plan_pick NAME.trees SEED | plans answers NAME.kinds SECONDS`, with a workspace
 of MIB.  It needs plan_pick and plans in the folder it is started in, and writes NAME.SEED.MIB.PART.bin and .codes.
 `pack` writes them to one file of at most BYTES: the answers of a kind, without fields that no order of k
 depends on, sorted by leaf and sizes, so that they compress well; if they are too many, the first ones.
 `read` asks plan_pick for the calls again and adds calls and answers to the recordings of FOLDER, as
-plan_learn.py reads them; it needs NAME.trees and NAME.kinds beside PACK."""
+plan_learn.py reads them; it needs NAME.trees and NAME.kinds beside PACK.  `wrong` adds the calls of which
+`plan_learn.py --compare`, whose output is FILE, says that they are predicted wrongly, with the seed SEED."""
 
 import argparse
 import concurrent.futures
+import functools
 import json
 import lzma
 import os
@@ -140,12 +143,27 @@ def read(path, found, fields):
                 found.setdefault("_".join((*words.split(), head["mib"])), []).append(rows)
 
 
-def read_all(packs, folder):
+def read_wrong(path, seed, found, fields):
+    """Add the calls that a comparison says are predicted wrongly to found, by kind."""
+    rows = {}
+    for line in path.open():
+        if line.startswith("wrong: "):
+            call, answer = line[len("wrong: "):].rstrip("\n").split("\t")
+            types, layout, epilogue, *sizes, mib = call.split()
+            answer = tuple(map(int, answer.split(",")))
+            kind = "_".join((types, layout, epilogue, "1" if sizes[3] == "1" else "0", mib))
+            number = fields.setdefault(answer if any(answer) else None, len(fields))
+            rows.setdefault(kind, []).append((*map(int, sizes), number, seed))
+    for kind, calls in rows.items():
+        found.setdefault(kind, []).append(np.array(calls, CALL))
+
+
+def add_to(folder, read_some):
+    """Add what read_some(found, fields) finds to the recordings of a folder."""
     path, found = folder / "fields.json", {}
     known = json.loads(path.read_text()) if path.exists() else [None]
     fields = {x and tuple(x): i for i, x in enumerate(known)}
-    for each in packs:
-        read(each, found, fields)
+    read_some(found, fields)
     for kind, rows in sorted(found.items()):
         file = folder / f"{kind}.npy"
         rows = np.concatenate(([np.load(file)] if file.exists() else []) + rows)
@@ -154,10 +172,15 @@ def read_all(packs, folder):
     path.write_text(json.dumps(list(fields)))
 
 
+def read_packs(packs, found, fields):
+    for each in packs:
+        read(pathlib.Path(each), found, fields)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("ask", "pack", "read"))
+    parser.add_argument("what", choices=("ask", "pack", "read", "wrong"))
     parser.add_argument("arguments", nargs="+")
     parser.add_argument("-o", "--out", type=pathlib.Path, help="folder of the recordings")
     o = parser.parse_args()
@@ -165,8 +188,11 @@ def main():
         ask(*o.arguments)
     elif o.what == "pack":
         pack(o.arguments[0], int(o.arguments[1]), o.arguments[2:])
+    elif o.what == "read":
+        add_to(o.out, functools.partial(read_packs, o.arguments))
     else:
-        read_all([pathlib.Path(x) for x in o.arguments], o.out)
+        path, seed = o.arguments
+        add_to(o.out, functools.partial(read_wrong, pathlib.Path(path), int(seed)))
 
 
 if __name__ == "__main__":

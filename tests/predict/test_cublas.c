@@ -11,9 +11,9 @@
 START_TEST(recorded_shapes)
 {
     static const struct recorded recorded[] = {
-        { "h200-shapes", 2328, 49, 405 }, { "h200-later", 1164, 25, 193 },
-        { "h200-layers", 702, 0, 0 },     { "h200-variants", 467, 29, 72 },
-        { "h200-held", 2138, 39, 337 },   { "h200-fresh", 1122, 24, 182 },
+        { "h200-shapes", 2328, 49, 388 }, { "h200-later", 1164, 25, 186 },
+        { "h200-layers", 702, 0, 0 },     { "h200-variants", 467, 29, 67 },
+        { "h200-held", 2138, 39, 317 },   { "h200-fresh", 1122, 24, 166 },
     };
     for (int i = 0; i < (int)(sizeof recorded / sizeof *recorded); i++)
         compare_file(&recorded[i], "cublas-13.1", false, i);
@@ -46,11 +46,11 @@ static void compare_answers(const char *file, int lines, int predicted)
 }
 
 /* Calls that earlier trees predicted otherwise than recorded. */
-START_TEST(contradicted_calls) { compare_answers("h200-contradicted.txt", 3319, 82); }
+START_TEST(contradicted_calls) { compare_answers("h200-contradicted.txt", 3359, 93); }
 END_TEST
 
 /* Answers that were read after the trees were fixed. */
-START_TEST(other_answers) { compare_answers("h200-answers.txt", 3312, 2613); }
+START_TEST(other_answers) { compare_answers("h200-answers.txt", 3312, 2643); }
 END_TEST
 
 /* --- fields ----------------------------------------------------------------------- */
