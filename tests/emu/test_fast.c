@@ -214,6 +214,7 @@ static const enum fast_method groups[][2] = {
     { FAST_PAIRS_FLUSH, FAST_DOT },
     { FAST_TWO_STAGE, FAST_TWO_STAGE_PARITY },
     { FAST_SERIAL_RN, FAST_CARRIED_RZ },
+    { FAST_EXACT_F16, FAST_MULTIPLY_ADD_BF16 },
 };
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
@@ -238,6 +239,8 @@ START_TEST(two_stage) { group_check(4); }
 END_TEST
 START_TEST(serial) { group_check(5); }
 END_TEST
+START_TEST(rounded_short) { group_check(6); }
+END_TEST
 
 static bool grouped(enum fast_method m)
 {
@@ -254,18 +257,12 @@ static bool can_run(const struct bitcut_unit *u)
     return gemm_plan_on_unit(&plan, &g, NULL) == BITCUT_OK;
 }
 
-/* Sums that are rounded to f16 or bf16 and not cut before are left to the engine. */
-static bool is_short_sum(const struct bitcut_unit *u)
-{
-    return !summation_aligns(u) && u->c != &formats[FORMAT_F32];
-}
-
 /* No other row of the table that a GEMM can run on is left to the engine, unless its
    summation is or its operands are of two formats, and none untested. */
 START_TEST(all_rows)
 {
     for (const struct bitcut_unit *u = units; u->name; u++)
-        ck_assert_msg(!can_run(u) || !u->summation->fast || is_short_sum(u) || u->a != u->b ||
+        ck_assert_msg(!can_run(u) || !u->summation->fast || u->a != u->b ||
                           (fast_takes(u) && grouped(method_of(u))),
                       "%s", u->name);
 }
@@ -582,5 +579,5 @@ START_TEST(environment)
 END_TEST
 
 TEST_MAIN("fast", fused_to_f32, fused_to_f16, chains_and_exact, pairs, two_stage, serial,
-          all_rows, one_step_away, all_recipes, several_tiles, host_modes,
+          rounded_short, all_rows, one_step_away, all_recipes, several_tiles, host_modes,
           parts_of_splits, environment)
