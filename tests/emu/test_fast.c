@@ -43,11 +43,14 @@ static struct task task_of(const struct bitcut_recipe *r, const struct bitcut_un
     return (struct task){ gemm_of(r, u), 1 };
 }
 
+/* `parts`: stored by the first run of the problem, or NULL. */
 static void run(uint32_t *d, const struct task *t, const struct problem *p,
-                const struct simd_level *level)
+                const struct simd_level *level, struct gemm_parts *parts)
 {
     struct bitcut_gemm g = t->gemm;
-    const struct gemm_options options = { .threads = t->threads, .simd = level };
+    const struct gemm_options options = { .threads = t->threads,
+                                          .simd = level,
+                                          .parts = parts };
     struct fault f;
     for (size_t i = 0; i < p->m * p->n; i++) d[i] = 0xd0d0d0d0;
     gemm_set_dense(&g, d, p->m, p->n, p->k, p->a, p->b, p->c);
@@ -96,12 +99,14 @@ static uint64_t check_levels(const struct task *t, const struct problem *p,
                              struct where where)
 {
     static uint32_t got[SIDE * SIDE], want[SIDE * SIDE];
-    run(want, t, p, engine());
+    struct gemm_parts parts = { 0 };
+    run(want, t, p, engine(), NULL);
     for (const struct simd_level *l = simd_levels; l->name; l++) {
         if (!level_runs(l)) continue;
-        run(got, t, p, l);
+        run(got, t, p, l, p->k % 2 ? &parts : NULL);
         check_same(t, p, got, want, l, where);
     }
+    gemm_parts_clear(&parts);
     return p->m * p->n;
 }
 
@@ -453,10 +458,10 @@ START_TEST(host_modes)
             if (!level_runs(l)) continue;
             p.m = 19, p.n = 70, p.k = 75;
             inputs_fill(&p, &classes[1], &state);
-            run(want, &g, &p, engine());
+            run(want, &g, &p, engine(), NULL);
             for (int mode = 0; mode < 8; mode++) {
                 test_host_mode(mode);
-                run(got, &g, &p, l);
+                run(got, &g, &p, l, NULL);
                 ck_assert_msg(fegetround() != FE_TONEAREST || mode % 4 == 0,
                               "mode changed");
                 fesetenv(&host);
