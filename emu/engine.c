@@ -131,8 +131,10 @@ TRACED uint64_t dot(const struct bitcut_unit *u, struct lane a, struct lane b, u
         a.x = x;
         b.x = y;
     }
-    const struct number z = format_decode(u->c, c);
-    if (u->flush_inputs && format_is_subnormal(u->c, z)) c = flushed_zero(u, u->c, z);
+    if (u->flush_inputs) {
+        const struct number z = format_decode(u->c, c);
+        if (format_is_subnormal(u->c, z)) c = flushed_zero(u, u->c, z);
+    }
     if (trace) trace->c = c;
     if (!u->c_last) return chain(u, a, b, c, trace);
     const uint64_t one =

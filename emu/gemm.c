@@ -110,29 +110,55 @@ static enum bitcut_status operand_make(struct parts *to, const struct job *job,
     return status;
 }
 
-/* The same, or borrow stored parts for the job. */
+/* Whether stored parts serve a side, in the order of k of the matrix or in another one.
+ */
+static bool is_stored(const struct kept_parts *kept, const struct job *job,
+                      const struct side *s)
+{
+    const struct parts_rule rule = rule_of(job, s);
+    return parts_serve(kept, &rule, s->view.at, s->lines, s->k) &&
+           (s->element || kept->parts.length == s->length);
+}
+
+/* Store the parts of a side in the order of k of the matrix. */
+static enum bitcut_status operand_store(struct kept_parts *kept, const struct job *job,
+                                        const struct side *s, int threads)
+{
+    const struct parts_rule rule = rule_of(job, s);
+    struct side own = *s;
+    own.element = NULL;
+    parts_clear(&kept->parts);
+    kept->operand = NULL;
+    const enum bitcut_status status = operand_make(&kept->parts, job, &own, threads);
+    if (status != BITCUT_OK) return status;
+    *kept = (struct kept_parts){ kept->parts, *s->split, rule.operand,    s->view.at,
+                                 s->lines,    s->k,      rule.equilibrate };
+    return BITCUT_OK;
+}
+
+/* Make the parts of an operand, or borrow stored parts for the job, or gather them in
+   another order of k.  The position of an element decides how it rounds
+   stochastically. */
 static enum bitcut_status operand_take(struct parts *to, struct kept_parts *kept,
                                        const struct job *job, const struct side *s,
                                        int threads)
 {
-    const struct parts_rule rule = rule_of(job, s);
-    if (!kept || job->positions || s->element || factors_of_elements(job, s))
+    enum bitcut_status status = BITCUT_OK;
+    if (!kept || job->positions || factors_of_elements(job, s) ||
+        (s->element && split_is_stochastic(s->split)))
         return operand_make(to, job, s, threads);
-    if (!parts_serve(kept, &rule, s->view.at, s->lines, s->k, s->length)) {
-        parts_clear(&kept->parts);
-        kept->operand = NULL;
-        const enum bitcut_status status = operand_make(&kept->parts, job, s, threads);
-        if (status != BITCUT_OK) return status;
-        *kept = (struct kept_parts){ kept->parts, *s->split, rule.operand,    s->view.at,
-                                     s->lines,    s->k,      rule.equilibrate };
-    }
+    if (!is_stored(kept, job, s)) status = operand_store(kept, job, s, threads);
+    if (status != BITCUT_OK) return status;
+    if (s->element) return parts_gather(to, &kept->parts, s->element, s->length);
     *to = kept->parts;
     return BITCUT_OK;
 }
 
+/* Gathered parts have the magnitudes of the stored parts. */
 static void operand_end(struct parts *w, const struct kept_parts *kept)
 {
-    if (!kept || w->at[0] != kept->parts.at[0]) parts_clear(w);
+    if (!kept || w->magnitudes != kept->parts.magnitudes) parts_clear(w);
+    else if (w->at[0] != kept->parts.at[0]) parts_clear_gathered(w);
 }
 
 void gemm_parts_clear(struct gemm_parts *w)

@@ -6,6 +6,7 @@
 #include "lib/base/size.h"
 #include "lib/base/status.h"
 #include "lib/base/threads.h"
+#include "lib/number/bits.h"
 #include "lib/number/equilibrate.h"
 #include "lib/number/hostfp.h"
 
@@ -292,28 +293,48 @@ void parts_respell(struct parts *w, const struct gemm_faults *faults,
     }
 }
 
+/* Gather part j of columns, a run of lines at a time. */
+static void gather_columns(const struct parts *w, const struct parts *from, int j,
+                           const size_t *at)
+{
+    const size_t bytes = PARTS_RUN * (size_t)format_bytes(w->format[j]);
+    char *to = w->at[j];
+    for (size_t g = 0; g < divide_up(w->lines, PARTS_RUN); g++) {
+        const char *const group = (const char *)from->at[j] + g * from->length * bytes;
+        for (size_t p = 0; p < w->length; p++, to += bytes)
+            if (at[p] < from->length) memcpy(to, group + at[p] * bytes, bytes);
+    }
+}
+
+/* The same of rows, an element at a time. */
+static void gather_rows(const struct parts *w, const struct parts *from, int j,
+                        const size_t *at)
+{
+    for (size_t p = 0; p < w->length; p++) {
+        if (at[p] >= from->length) continue;
+        const size_t to = parts_index(w, 0, p), source = parts_index(from, 0, at[p]);
+        for (size_t line = 0; line < w->lines * PARTS_RUN; line += PARTS_RUN)
+            encoding_put(w->at[j], format_bytes(w->format[j]), to + line,
+                         get(from, j, source + line));
+    }
+}
+
 enum bitcut_status parts_gather(struct parts *w, const struct parts *from,
                                 const size_t *at, size_t length)
 {
-    assert(from->columns);
     *w = *from;
     w->length = length;
     for (int j = 0; j < SPLIT_PARTS_MAX; j++) w->at[j] = NULL;
+    const size_t whole = w->columns ? w->lines : length,
+                 other = w->columns ? length : w->lines,
+                 runs = divide_up(whole, PARTS_RUN) * other + 1;
     for (int j = 0; j < w->count; j++) {
-        const size_t bytes = PARTS_RUN * (size_t)format_bytes(w->format[j]);
-        const size_t groups = divide_up(w->lines, PARTS_RUN);
-        char *to = calloc(groups * length + 1, bytes);
-        w->at[j] = to;
-        if (!to) {
+        w->at[j] = calloc(runs, PARTS_RUN * (size_t)format_bytes(w->format[j]));
+        if (!w->at[j]) {
             parts_clear_gathered(w);
             return BITCUT_NO_MEMORY;
         }
-        for (size_t g = 0; g < groups; g++) {
-            const char *const group =
-                (const char *)from->at[j] + g * from->length * bytes;
-            for (size_t p = 0; p < length; p++, to += bytes)
-                if (at[p] < from->length) memcpy(to, group + at[p] * bytes, bytes);
-        }
+        (w->columns ? gather_columns : gather_rows)(w, from, j, at);
     }
     return BITCUT_OK;
 }
@@ -333,11 +354,11 @@ void parts_clear(struct parts *w)
 }
 
 bool parts_serve(const struct kept_parts *kept, const struct parts_rule *r,
-                 const void *at, size_t lines, size_t k, size_t length)
+                 const void *at, size_t lines, size_t k)
 {
     return kept->operand == r->operand && kept->at == at && kept->lines == lines &&
-           kept->k == k && kept->parts.length == length &&
-           kept->equilibrate == r->equilibrate && split_same(&kept->split, r->split);
+           kept->k == k && kept->equilibrate == r->equilibrate &&
+           split_same(&kept->split, r->split);
 }
 
 void parts_read(struct number *to, const struct parts *w, const struct bitcut_unit *unit,

@@ -59,7 +59,7 @@ enum bitcut_status parts_make(struct parts *w, const struct parts_rule *r,
                               size_t length, int threads);
 void parts_clear(struct parts *w);
 
-/* Make the parts of the same columns with other elements: position p of a line has
+/* Make the parts of the same lines with other elements: position p of a line has
    element at[p], or +0 if that is not below `from->length`.  Magnitudes and exponents are
    those of `from`, which must outlive *w: magnitudes may be smaller and larger than those
    of the elements.  BITCUT_NO_MEMORY leaves *w cleared.  parts_clear_gathered() frees
@@ -91,9 +91,10 @@ struct kept_parts {
     bool equilibrate;
 };
 
-/* Whether the stored parts equal the parts that the rule makes of this matrix. */
+/* Whether the stored parts equal the parts that the rule makes of this matrix, whatever
+   length they are padded to. */
 bool parts_serve(const struct kept_parts *kept, const struct parts_rule *r,
-                 const void *at, size_t lines, size_t k, size_t length);
+                 const void *at, size_t lines, size_t k);
 
 /* The position of element k of a line in at[]. */
 static inline size_t parts_index(const struct parts *w, size_t line, size_t k)

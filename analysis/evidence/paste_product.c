@@ -71,11 +71,12 @@ static enum bitcut_status try_row(struct paste_trial *t, uint64_t *d,
                                   const struct paste_operands *o, bool any_order)
 {
     struct paste_k order = paste_orders[0];
+    int groups = PASTE_GROUPS;
     const enum bitcut_status status =
         any_order ? paste_find_order(&order, d, x, o, &t->row, true, NULL)
-                  : paste_compute(d, x, o, &t->row, order, BIAS_LAST, NULL);
+                  : paste_given(&groups, d, x, o, &t->row, order, BIAS_LAST, false, NULL);
     if (status != BITCUT_OK || !order.lanes) return status;
-    t->agreeing += (size_t)(any_order ? PASTE_GROUPS : paste_agreeing(x, d, o));
+    t->agreeing += (size_t)groups;
     if ((size_t)order.slice < x->k) t->slices |= (unsigned)order.slice;
     else t->filled = true;
     if (order.lanes > 1) t->lanes = order;
@@ -205,8 +206,9 @@ enum bitcut_status paste_bias_place(int *place, const struct paste_line *x,
     if (!d) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     for (const struct paste_k *k = paste_orders; k->lanes && !given; k++)
         for (int i = 0; i < BIAS_PLACES && !given && status == BITCUT_OK; i++) {
-            status = paste_compute(d, x, &o, row, *k, i, f);
-            given = status == BITCUT_OK && paste_agreeing(x, d, &o) == PASTE_GROUPS;
+            int groups = 0;
+            status = paste_given(&groups, d, x, &o, row, *k, i, true, f);
+            given = status == BITCUT_OK && groups == PASTE_GROUPS;
             if (given) *place = i;
         }
     free(d);

@@ -267,44 +267,6 @@ static size_t word_col(size_t group, const struct paste_operands *o)
     return (11 * group + 5) % o->cols;
 }
 
-/* Whether the row gives the eight results that a line has, which takes less time than
-   all. */
-static enum bitcut_status screen(bool *same, const struct paste_line *x,
-                                 const struct paste_operands *o,
-                                 const struct paste_row *row, struct paste_k order,
-                                 struct fault *f)
-{
-    struct read_operands r = { .k = 0 };
-    const enum bitcut_status status = operands_read(&r, x, o, row, order, f);
-    if (status != BITCUT_OK) return status;
-    *same = true;
-    for (size_t g = 0; g < PASTE_GROUPS && *same; g++)
-        *same = output(x, o, &r, row->unit, word_row(g, o), word_col(g, o), BIAS_LAST) ==
-                x->word[g];
-    operands_clear(&r);
-    return BITCUT_OK;
-}
-
-enum bitcut_status paste_find_order(struct paste_k *order, uint64_t *d,
-                                    const struct paste_line *x,
-                                    const struct paste_operands *o,
-                                    const struct paste_row *row, bool any,
-                                    struct fault *f)
-{
-    enum bitcut_status status = BITCUT_OK;
-    *order = (struct paste_k){ 0 };
-    for (const struct paste_k *k = paste_orders; k->lanes && status == BITCUT_OK; k++) {
-        bool same = false;
-        if (k != paste_orders && (!any || !order_applies(*k, x, row))) continue;
-        status = screen(&same, x, o, row, *k, f);
-        if (status != BITCUT_OK || !same) continue;
-        status = paste_compute(d, x, o, row, *k, BIAS_LAST, f);
-        if (status == BITCUT_OK && paste_agreeing(x, d, o) == PASTE_GROUPS)
-            return *order = *k, BITCUT_OK;
-    }
-    return status;
-}
-
 /* --- digests ---------------------------------------------------------------------- */
 
 /* The digest of a group of rows: the start of the SHA-256 of their bytes, the lowest byte
@@ -340,4 +302,65 @@ int paste_agreeing(const struct paste_line *x, const uint64_t *d,
     for (size_t g = 0; g < PASTE_GROUPS; g++)
         agreeing += group_digest(x, d, o, g) == x->digest[g];
     return agreeing;
+}
+
+/* --- what a row gives ------------------------------------------------------------- */
+
+/* Whether the row gives the results of a group that a line has, which takes less time
+   than the whole group. */
+static bool gives_words(const struct paste_line *x, const struct paste_operands *o,
+                        const struct read_operands *r, const struct bitcut_unit *u,
+                        size_t group, int place)
+{
+    bool same = true;
+    for (size_t g = 0; g < PASTE_GROUPS && same; g++)
+        if (word_row(g, o) % PASTE_GROUPS == group)
+            same =
+                output(x, o, r, u, word_row(g, o), word_col(g, o), place) == x->word[g];
+    return same;
+}
+
+/* Whether the row gives a group of a line. */
+static bool gives_group(uint64_t *d, const struct paste_line *x,
+                        const struct paste_operands *o, const struct read_operands *r,
+                        const struct bitcut_unit *u, size_t group, int place)
+{
+    if (!gives_words(x, o, r, u, group, place)) return false;
+    for (size_t i = group; i < o->rows; i += PASTE_GROUPS)
+        for (size_t j = 0; j < o->cols; j++)
+            d[i * o->cols + j] = output(x, o, r, u, i, j, place);
+    return group_digest(x, d, o, group) == x->digest[group];
+}
+
+enum bitcut_status paste_given(int *groups, uint64_t *d, const struct paste_line *x,
+                               const struct paste_operands *o,
+                               const struct paste_row *row, struct paste_k order,
+                               int place, bool all, struct fault *f)
+{
+    struct read_operands r = { .k = 0 };
+    const enum bitcut_status status = operands_read(&r, x, o, row, order, f);
+    if (status != BITCUT_OK) return status;
+    int given = 0;
+    for (size_t g = 0; g < PASTE_GROUPS && (!all || given == (int)g); g++)
+        given += gives_group(d, x, o, &r, row->unit, g, place);
+    operands_clear(&r);
+    *groups = given;
+    return BITCUT_OK;
+}
+
+enum bitcut_status paste_find_order(struct paste_k *order, uint64_t *d,
+                                    const struct paste_line *x,
+                                    const struct paste_operands *o,
+                                    const struct paste_row *row, bool any,
+                                    struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    *order = (struct paste_k){ 0 };
+    for (const struct paste_k *k = paste_orders; k->lanes && status == BITCUT_OK; k++) {
+        int groups = 0;
+        if (k != paste_orders && (!any || !order_applies(*k, x, row))) continue;
+        status = paste_given(&groups, d, x, o, row, *k, BIAS_LAST, true, f);
+        if (status == BITCUT_OK && groups == PASTE_GROUPS) return *order = *k, BITCUT_OK;
+    }
+    return status;
 }

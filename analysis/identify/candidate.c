@@ -128,9 +128,8 @@ struct operands {
     uint8_t *kept; /* positions of the kept elements of a sparse A */
 };
 
-/* Element `from` of a line of the block, which has its elements where no line moves. */
-static uint32_t block_element(const struct candidate *x, const struct block *b,
-                              enum bitcut_operand operand, size_t line, size_t from)
+uint32_t candidate_block_element(const struct candidate *x, const struct block *b,
+                                 enum bitcut_operand operand, size_t line, size_t from)
 {
     const bool is_a = operand == BITCUT_A;
     if (x->spot[operand])
@@ -146,9 +145,9 @@ static void rearrange(struct operands *o, const struct candidate *x,
     for (size_t p = 0; p < o->k; p++) {
         const size_t from = candidate_k_at(x, p, b->k);
         for (size_t i = 0; i < b->rows; i++)
-            o->own_a[i * o->k + p] = block_element(x, b, BITCUT_A, i, from);
+            o->own_a[i * o->k + p] = candidate_block_element(x, b, BITCUT_A, i, from);
         for (size_t j = 0; j < b->cols; j++)
-            o->own_b[p * b->cols + j] = block_element(x, b, BITCUT_B, j, from);
+            o->own_b[p * b->cols + j] = candidate_block_element(x, b, BITCUT_B, j, from);
     }
     o->a = o->own_a;
     o->b = o->own_b;

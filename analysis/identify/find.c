@@ -42,6 +42,7 @@ struct confirmation {
     const struct explain_options *o;
     const struct block *sample;
     uint32_t *scratch;
+    struct gemm_parts parts; /* of the sample */
     struct gemm_options all;
     struct search *s;              /* NULL: no search is in progress */
     struct distinguishing telling; /* outputs by which hypotheses were refused */
@@ -50,19 +51,21 @@ struct confirmation {
 };
 
 /* Outputs of the sample that a candidate gives, rounded to the format of the space. */
-static size_t count_matched(const struct confirmation *c, const struct candidate *x,
+static size_t count_matched(struct confirmation *c, const struct candidate *x,
                             const struct space *s)
 {
     const size_t count = c->sample->rows * c->sample->cols;
+    struct gemm_options all = c->all;
     size_t matched = 0;
-    if (candidate_run(c->scratch, x, s, c->sample, &c->all, NULL) == BITCUT_OK)
+    all.parts = &c->parts;
+    if (candidate_run(c->scratch, x, s, c->sample, &all, NULL) == BITCUT_OK)
         for (size_t i = 0; i < count; i++) matched += c->scratch[i] == c->sample->d[i];
     return matched;
 }
 
 /* Whether D has its format only because that contains all of D, and a candidate that
    gives D does so only by the rounding to it. */
-static bool is_stored(const struct confirmation *c, const struct candidate *x)
+static bool is_stored(struct confirmation *c, const struct candidate *x)
 {
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
     struct space unrounded = c->e->space;
@@ -72,7 +75,7 @@ static bool is_stored(const struct confirmation *c, const struct candidate *x)
 }
 
 /* Computes the hypothesis into c->scratch. */
-static struct verdict judge(const struct confirmation *c, struct hypothesis h)
+static struct verdict judge(struct confirmation *c, struct hypothesis h)
 {
     struct verdict v = { .h = h, .sampled = c->sample->rows * c->sample->cols };
     if (!candidate_make(&v.x, &c->e->space, h)) return v;
@@ -81,7 +84,7 @@ static struct verdict judge(const struct confirmation *c, struct hypothesis h)
 }
 
 /* The same, and how its sums become D. */
-static struct verdict judge_stored(const struct confirmation *c, struct hypothesis h)
+static struct verdict judge_stored(struct confirmation *c, struct hypothesis h)
 {
     struct verdict v = judge(c, h);
     v.stored = v.matched == v.sampled && is_stored(c, &v.x);
@@ -354,6 +357,7 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
     } else fault_set(f, status, "not enough memory for the search");
     free(s);
     free(c.scratch);
+    gemm_parts_clear(&c.parts);
     return status;
 }
 
@@ -401,5 +405,6 @@ enum bitcut_status explain_find_like(struct explanation *e, const struct block *
         e->answer.complete = true;
     }
     free(c.scratch);
+    gemm_parts_clear(&c.parts);
     return BITCUT_OK;
 }

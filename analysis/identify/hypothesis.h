@@ -222,6 +222,11 @@ uint32_t candidate_element(const struct candidate *x, const struct problem *q,
 uint32_t candidate_c(const struct candidate *x, const struct problem *q, size_t i,
                      size_t j);
 
+/* candidate_element() of a line of a block, from the block's own elements where no line
+   moves. */
+uint32_t candidate_block_element(const struct candidate *x, const struct block *b,
+                                 enum bitcut_operand operand, size_t line, size_t from);
+
 /* The k at position p, and the number of positions. */
 size_t candidate_k_at(const struct candidate *x, size_t p, size_t k);
 size_t candidate_places(const struct candidate *x, size_t k);

@@ -87,8 +87,10 @@ static void lanes_add(struct lanes *l, const struct trace *t, size_t p)
     float *const restrict sum = l->sum + p / l->chunk % l->lanes * t->n;
     double *const restrict error = l->error;
     const double *const restrict product = t->product + p * t->n;
+    const bool rounded = t->rounded;
+#pragma omp simd
     for (size_t i = 0; i < t->n; i++) {
-        const double one = t->rounded ? (double)(float)product[i] : product[i];
+        const double one = rounded ? (double)(float)product[i] : product[i];
         const float next = (float)((double)sum[i] + one);
         error[i] += (double)next - (double)sum[i] - product[i];
         sum[i] = next;

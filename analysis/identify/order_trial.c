@@ -33,6 +33,13 @@ static enum bitcut_status take_spread(struct block *to, const struct block *b,
     return block_take(to, b->q, row, rows, col, cols, f);
 }
 
+enum { BLOCKS = 2 };
+
+static size_t memories(const struct order_trial *t)
+{
+    return BLOCKS * (size_t)threads_for(t->c->o->threads, SIZE_MAX);
+}
+
 enum bitcut_status order_trial_take(struct order_trial *t, struct cover *c,
                                     const struct block *b, struct fault *f)
 {
@@ -45,6 +52,11 @@ enum bitcut_status order_trial_take(struct order_trial *t, struct cover *c,
         block_clear(&t->few);
         return status;
     }
+    t->memory = calloc(memories(t), sizeof *t->memory);
+    if (!t->memory) {
+        order_trial_clear(t);
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for orders");
+    }
     t->open_few = count_open(c, &t->few);
     t->open_all = count_open(c, &t->all);
     return BITCUT_OK;
@@ -52,6 +64,8 @@ enum bitcut_status order_trial_take(struct order_trial *t, struct cover *c,
 
 void order_trial_clear(struct order_trial *t)
 {
+    for (size_t i = 0; t->memory && i < memories(t); i++) candidate_forget(&t->memory[i]);
+    free(t->memory);
     block_clear(&t->few);
     block_clear(&t->all);
 }
@@ -61,9 +75,12 @@ static struct given given_open(const struct order_trial *t, const struct block *
 {
     struct given g = { 0 };
     size_t run = 0;
-    if (candidate_run(d, x, &t->c->e->space, b, &(struct gemm_options){ .threads = 1 },
-                      NULL) != BITCUT_OK)
-        return g;
+    struct candidate_memory *const memory =
+        &t->memory[BLOCKS * (size_t)threads_number() + (b == &t->all)];
+    const struct gemm_options one = { .threads = 1,
+                                      .parts = &memory->parts,
+                                      .scratch = &memory->scratch };
+    if (candidate_run(d, x, &t->c->e->space, b, &one, NULL) != BITCUT_OK) return g;
     for (size_t i = 0; i < b->rows * b->cols; i++) {
         if (!is_open(t->c, b->row[i / b->cols], b->col[i % b->cols])) continue;
         run = d[i] == b->d[i] ? run + 1 : 0;

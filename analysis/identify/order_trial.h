@@ -34,6 +34,7 @@ enum { TRIAL_MAX = 96 };
 struct order_trial {
     struct cover *c;
     struct block few, all;
+    struct candidate_memory *memory; /* of both, for each thread */
     size_t open_few, open_all; /* outputs of both that no order gives */
 };
 

@@ -35,23 +35,12 @@ static void respell(uint32_t part[SPLIT_PARTS_MAX], const struct candidate *x,
     x->respell(&s);
 }
 
-/* An element as the candidate reads it, from the block if it is at its own place. */
-static uint32_t element_of(const struct candidate *x, const struct block *b,
-                           enum bitcut_operand operand, size_t line, size_t from)
-{
-    const bool is_a = operand == BITCUT_A;
-    if (x->spot[operand] || x->flushed || from >= b->k)
-        return candidate_element(x, b->q, operand, is_a ? b->row[line] : b->col[line],
-                                 from);
-    return is_a ? b->a[line * b->k + from] : b->b[from * b->cols + line];
-}
-
 /* The elements of a line as the candidate reads them. */
 static void take_line(uint32_t *to, const struct candidate *x, const struct block *b,
                       enum bitcut_operand operand, size_t line, size_t k)
 {
     for (size_t p = 0; p < k; p++)
-        to[p] = element_of(x, b, operand, line, candidate_k_at(x, p, b->k));
+        to[p] = candidate_block_element(x, b, operand, line, candidate_k_at(x, p, b->k));
 }
 
 /* Change the parts of all elements as the candidate's fault does. */
@@ -184,6 +173,28 @@ double part_product(const struct part_matrices *m, int i, int j, size_t row, siz
     return part_dot(a + first, b + first, end - first);
 }
 
+/* part_dot() of a line with several lines: their sums need not wait for each other. */
+static void dot_lines(double *to, const double *a, const double *b, size_t lines,
+                      size_t k)
+{
+    enum { TOGETHER = 4, SUMS = 4 };
+    size_t line = 0;
+    for (; line + TOGETHER <= lines; line += TOGETHER) {
+        const double *const from = b + line * k;
+        double s[TOGETHER][SUMS] = { { 0 } };
+        size_t p = 0;
+        for (; p + SUMS <= k; p += SUMS)
+            for (int j = 0; j < TOGETHER; j++)
+                for (int i = 0; i < SUMS; i++)
+                    s[j][i] += a[p + (size_t)i] * from[(size_t)j * k + p + (size_t)i];
+        for (size_t j = 0; j < TOGETHER; j++) {
+            for (size_t q = p; q < k; q++) s[j][0] += a[q] * from[j * k + q];
+            to[line + j] = (s[j][0] + s[j][1]) + (s[j][2] + s[j][3]);
+        }
+    }
+    for (; line < lines; line++) to[line] = part_dot(a, b + line * k, k);
+}
+
 static bool has_pair(const struct candidate *x, int i, int j)
 {
     bool any = false;
@@ -196,8 +207,9 @@ static bool sum_pair(struct part_sums *s, const struct part_matrices *m, int i, 
 {
     double *const to = numbers(1, s->outputs);
     if (!(s->of[i][j] = to)) return false;
-    for (size_t at = 0; at < s->outputs; at++)
-        to[at] = part_product(m, i, j, at / m->cols, at % m->cols, 0, m->k);
+    for (size_t row = 0; row < m->rows; row++)
+        dot_lines(to + row * m->cols, m->part[BITCUT_A][i] + row * m->k,
+                  m->part[BITCUT_B][j], m->cols, m->k);
     return true;
 }
 
@@ -230,7 +242,7 @@ double part_weight(const struct candidate *x, int t)
     for (int u = t + 1; u < x->plan.terms; u++)
         if (term[u].scaled && term[u].accumulator == term[t].accumulator)
             exponent -= x->plan.scale;
-    return ldexp(1, exponent);
+    return double_scaled(1, exponent);
 }
 
 bool part_sums_are_common(const struct candidate *x, const struct candidate *base)
@@ -264,9 +276,11 @@ void part_finish(double *value, const struct candidate *x, const struct block *b
         const struct exact_output sum = { value[at] + start, 0 };
         if (b->own) value[at] = epilogue_exact(&told, sum, i, j).value;
         else {
-            const uint32_t c = candidate_c(x, b->q, b->row[i], b->col[j]);
-            value[at] = of_product * sum.value +
-                        (b->c && of_c != 0 ? of_c * value_of_float(c) : 0);
+            const double of_start =
+                b->c && of_c != 0
+                    ? of_c * value_of_float(candidate_c(x, b->q, b->row[i], b->col[j]))
+                    : 0;
+            value[at] = of_product * sum.value + of_start;
         }
         if (x->clipped && value[at] < 0) value[at] = 0;
     }

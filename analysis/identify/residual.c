@@ -17,16 +17,18 @@ static double product(double *size, const struct candidate *x, const struct bloc
                       size_t at_i, size_t at_j)
 {
     const struct problem *const q = b->q;
-    const size_t k = problem_k(q), places = candidate_places(x, k), i = b->row[at_i],
-                 j = b->col[at_j];
+    const size_t k = problem_k(q), places = candidate_places(x, k);
+    const bool factors = block_has_factors(b);
     double sum = (double)float_of_bits(x->faults.start);
     *size = 0;
     for (size_t p = 0; p < places; p++) {
         const size_t from = candidate_k_at(x, p, k);
-        const double one = value_of_float(candidate_element(x, q, BITCUT_A, i, from)) *
-                           value_of_float(candidate_element(x, q, BITCUT_B, j, from)) *
-                           (block_factor(b, BITCUT_A, at_i, from) *
-                            block_factor(b, BITCUT_B, at_j, from));
+        const double one =
+            value_of_float(candidate_block_element(x, b, BITCUT_A, at_i, from)) *
+            value_of_float(candidate_block_element(x, b, BITCUT_B, at_j, from)) *
+            (factors ? block_factor(b, BITCUT_A, at_i, from) *
+                           block_factor(b, BITCUT_B, at_j, from)
+                     : 1);
         sum += one;
         *size += fabs(one);
     }

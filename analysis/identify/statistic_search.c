@@ -157,15 +157,19 @@ static uint64_t digest_of(const uint32_t *d, size_t count)
     return digest;
 }
 
-/* Run a hypothesis on all GEMMs; `d` has room for all outputs. */
-static void run(struct tried *t, const struct whole *w, uint32_t *d, int threads)
+/* Run a hypothesis on all GEMMs, each with its stored parts; `d` has room for all
+   outputs. */
+static void run(struct tried *t, const struct whole *w, uint32_t *d,
+                struct gemm_parts *parts, int threads)
 {
-    const struct gemm_options options = { .threads = threads };
+    struct gemm_options options = { .threads = threads };
     struct candidate x;
     bool ran = candidate_make(&x, &w->space, t->h);
-    for (size_t g = 0; g < w->gemms && ran; g++)
+    for (size_t g = 0; g < w->gemms && ran; g++) {
+        options.parts = &parts[g];
         ran = candidate_run(d + g * each_of(w), &x, &w->space, &w->block[g], &options,
                             NULL) == BITCUT_OK;
+    }
     t->ran = t->gives = ran;
     if (!ran) return;
     t->digest = digest_of(d, w->outputs);
@@ -194,14 +198,21 @@ static enum bitcut_status level_run(struct level *l, const struct whole *w,
     enum { LARGE = 1 << 24 };
     const bool large = l->count && l->at[0].work > LARGE;
     const int threads = large ? 1 : threads_for(w->p->threads, l->count);
+    const size_t count = (size_t)threads * w->gemms;
     uint32_t *const d = memory_allocate((size_t)threads, w->outputs * sizeof *d);
-    if (!d) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for outputs");
+    struct gemm_parts *const parts = calloc(count + 1, sizeof *parts);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (size_t i = 0; i < l->count; i++)
-        if (!progress_stopped(w->p->progress))
-            run(&l->at[i], w, d + (size_t)threads_number() * w->outputs,
+    for (size_t i = 0; i < l->count; i++) {
+        const size_t thread = (size_t)threads_number();
+        if (d && parts && !progress_stopped(w->p->progress))
+            run(&l->at[i], w, d + thread * w->outputs, parts + thread * w->gemms,
                 large ? w->p->threads : 1);
+    }
+    for (size_t i = 0; parts && i < count; i++) gemm_parts_clear(&parts[i]);
+    const bool enough = d && parts;
+    free(parts);
     free(d);
+    if (!enough) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for outputs");
     return progress_stopped(w->p->progress) ? fault_set(f, BITCUT_UNSUPPORTED, "stopped")
                                             : BITCUT_OK;
 }

@@ -11,6 +11,9 @@
      floats, by its multiplications and additions.
    - Trees of rounded products: by the processor's multiplications and additions; with
      rounding to odd, in binary64.
+   - Sums rounded to f16 or bf16: by the same, rounded again.  A sum of two is then
+   rounded as once, because 24 bits are more than twice those of the format (Figueroa
+   1995); a sum of more is rounded to odd in f32 first.
    - Sums in two stages, whose integers of at most 39 bits are exact in binary64.
    - Serial sums: in binary64 rounding toward zero. */
 #ifndef BITCUT_EMU_FAST_FAST_H
@@ -60,6 +63,10 @@ enum fast_method {
     FAST_SERIAL_RZ,        /* the same toward zero                                    */
     FAST_CARRIED_RN,       /* the same with sums rounded to binary64                  */
     FAST_CARRIED_RZ,
+    FAST_EXACT_F16,        /* as EXACT and MULTIPLY_ADD, rounded to nearest f16 or bf16 */
+    FAST_EXACT_BF16,
+    FAST_MULTIPLY_ADD_F16,
+    FAST_MULTIPLY_ADD_BF16,
     FAST_METHODS
     /* clang-format on */
 };

@@ -121,9 +121,28 @@ static bool exact_make(struct fast_rule *r, const struct bitcut_unit *u)
            u->block <= 4 && u->block != 3 && errors_fit(u);
 }
 
+/* Whether the row rounds to nearest f16 or bf16, with signed zeros, and which. */
+static bool rounds_short(struct fast_rule *r, const struct bitcut_unit *u,
+                         enum fast_method of_f16, enum fast_method of_bf16)
+{
+    r->half = u->c == f16();
+    r->method = r->half ? of_f16 : of_bf16;
+    return (r->half || u->c == &formats[FORMAT_BF16]) && u->result == u->c &&
+           !u->c_last && !u->via && u->rounding.direction == TO_NEAREST_EVEN &&
+           !saturates(u) && !u->rounding.flush && !u->flush_inputs &&
+           u->zero == ZERO_IEEE && products_fit(u);
+}
+
+static bool short_exact_make(struct fast_rule *r, const struct bitcut_unit *u)
+{
+    return rounds_short(r, u, FAST_EXACT_F16, FAST_EXACT_BF16) && u->block <= 4 &&
+           u->block != 3 && errors_fit(u);
+}
+
 bool fast_fused(struct fast_rule *r, const struct bitcut_unit *u)
 {
-    return u->fraction == FRACTION_EXACT ? exact_make(r, u) : truncated_make(r, u);
+    if (u->fraction != FRACTION_EXACT) return truncated_make(r, u);
+    return exact_make(r, u) || short_exact_make(r, u);
 }
 
 /* --- other sums --------------------------------------------------------------------- */
@@ -158,7 +177,9 @@ static bool odd_pairs(struct fast_rule *r, const struct bitcut_unit *u)
 
 bool fast_pairs(struct fast_rule *r, const struct bitcut_unit *u)
 {
-    return flushed_pairs(r, u) || multiply_add(r, u) || odd_pairs(r, u);
+    return flushed_pairs(r, u) || multiply_add(r, u) || odd_pairs(r, u) ||
+           (rounds_short(r, u, FAST_MULTIPLY_ADD_F16, FAST_MULTIPLY_ADD_BF16) &&
+            u->block == 1);
 }
 
 bool fast_dot(struct fast_rule *r, const struct bitcut_unit *u)
@@ -352,6 +373,15 @@ static bool serial_fit(struct fast_rule *r, int *base_a, int *base_b,
     return !r->lowered;
 }
 
+/* Sums of products are floats that are normal and finite, or zeros, and are not scaled
+   down, which would round them. */
+static bool short_fit(struct fast_rule *r, int *base_a, int *base_b,
+                      const struct bitcut_unit *u, struct fast_range a,
+                      struct fast_range b)
+{
+    return !r->lowered && chains_fit(r, base_a, base_b, u, a, b);
+}
+
 /* --- methods ------------------------------------------------------------------------ */
 
 /* By enum fast_method: the function that tests a tile (NULL: every tile is accepted), and
@@ -382,6 +412,10 @@ static const struct {
     [FAST_SERIAL_RZ]        = { serial_fit,     4,     8    },
     [FAST_CARRIED_RN]       = { serial_fit,     4,     8    },
     [FAST_CARRIED_RZ]       = { serial_fit,     4,    10    },
+    [FAST_EXACT_F16]        = { short_fit,     16,    28    },
+    [FAST_EXACT_BF16]       = { short_fit,     16,    31    },
+    [FAST_MULTIPLY_ADD_F16] = { short_fit,      6,     0    },
+    [FAST_MULTIPLY_ADD_BF16] = { short_fit,    12,     0    },
     /* clang-format on */
 };
 

@@ -394,7 +394,7 @@ static void clear_sums(struct tile *t, size_t sets)
 static bool can_resume(const struct tile *t)
 {
     return (t->rule.method == FAST_CHAIN || t->rule.method == FAST_MULTIPLY_ADD) &&
-           t->unit_exponent == 0 && !t->job->schedule.promotes;
+           t->unit_exponent == 0;
 }
 
 /* Start accumulator 0 from the sums that were retained last. */

@@ -44,10 +44,44 @@ uint32_t f32_fma(uint32_t a, uint32_t b, uint32_t c)
                                c);
 }
 
-uint32_t f32_add(uint32_t a, uint32_t b) { return f32_fma(a, F32_ONE, b); }
+/* The exponent field and the significand of an FP32 encoding that is a normal number. */
+static int field_of(uint32_t x) { return x >> 23 & 0xff; }
+static bool is_normal(uint32_t x) { return field_of(x) % 255 != 0; }
+static uint64_t significand_of(uint32_t x) { return (x & 0x7fffff) | 1u << 23; }
+
+static uint32_t f32_pack(uint64_t significand, int exponent, bool negative)
+{
+    const struct unrounded x = { .significand = significand,
+                                 .exponent = exponent,
+                                 .negative = negative };
+    return (uint32_t)round_pack(&formats[FORMAT_F32], &roundings[ROUND_RN], x);
+}
+
+/* The sum of normal numbers at most 2^SPAN apart, which has at most 63 bits. */
+static uint32_t add_normal(uint32_t a, uint32_t b)
+{
+    const int down = field_of(a) - field_of(b);
+    const int64_t x = (int64_t)(significand_of(a) << (down > 0 ? down : 0)),
+                  y = (int64_t)(significand_of(b) << (down < 0 ? -down : 0));
+    const int64_t sum = (a >> 31 ? -x : x) + (b >> 31 ? -y : y);
+    const int least = down < 0 ? field_of(a) : field_of(b);
+    return f32_pack((uint64_t)(sum < 0 ? -sum : sum), least - 127 - 23, sum < 0);
+}
+
+uint32_t f32_add(uint32_t a, uint32_t b)
+{
+    enum { SPAN = 38 };
+    const int down = field_of(a) - field_of(b);
+    return is_normal(a) && is_normal(b) && down <= SPAN && -down <= SPAN
+               ? add_normal(a, b)
+               : f32_fma(a, F32_ONE, b);
+}
 
 uint32_t f32_multiply(uint32_t a, uint32_t b)
 {
+    if (is_normal(a) && is_normal(b))
+        return f32_pack(significand_of(a) * significand_of(b),
+                        field_of(a) + field_of(b) - 2 * (127 + 23), (a ^ b) >> 31);
     /* Adding a zero with the sign of the product preserves the sign of a zero product. */
     return f32_fma(a, b, (a ^ b) & 0x80000000u);
 }

@@ -174,9 +174,33 @@ static uint64_t integer_pack(const struct bitcut_format *f,
     return (x.negative ? -kept : kept) & UINT64_MAX >> (64 - f->bits);
 }
 
+/* Most values: a normal result that cannot overflow, rounded to nearest or toward zero.
+   Returns false for others.  No branch depends on the bits that are rounded: the dropped
+   bits are compared with a limit. */
+static bool pack_normal(uint64_t *to, const struct bitcut_format *f,
+                        const struct bitcut_rounding *r, struct unrounded x)
+{
+    const uint64_t half = (uint64_t)1 << 63;
+    const int top = highest_bit(x.significand), kept_bits = f->fraction_bits;
+    const int field = top + x.exponent + f->bias;
+    if (field < 1 || field + 3 > 1 << f->exponent_bits || r->direction > TO_ZERO)
+        return false;
+    const uint64_t all = x.significand << (63 - top);
+    const uint64_t kept = all >> (63 - kept_bits),
+                   dropped = all << 1 << kept_bits | x.sticky;
+    const uint64_t limit = r->direction == TO_NEAREST_EVEN   ? half - (kept & 1)
+                           : r->direction == TO_NEAREST_AWAY ? half - 1
+                                                             : UINT64_MAX;
+    const uint64_t fraction = kept - ((uint64_t)1 << kept_bits) + (dropped > limit);
+    *to = ((((uint64_t)field << kept_bits) + fraction) << f->pad) | (uint64_t)x.negative
+                                                                        << (f->bits - 1);
+    return true;
+}
+
 uint64_t round_pack(const struct bitcut_format *f, const struct bitcut_rounding *r,
                     struct unrounded x)
 {
+    uint64_t packed;
     struct bitcut_rounding own;
     if (x.significand == 0) return format_zero(f, x.negative);
     if (r->draws) {
@@ -187,6 +211,7 @@ uint64_t round_pack(const struct bitcut_format *f, const struct bitcut_rounding 
     }
     if (format_is_integer(f)) return integer_pack(f, r, x);
     if (x.negative && !f->has_sign) return format_nan(f);
+    if (pack_normal(&packed, f, r, x)) return packed;
 
     const uint64_t implicit = (uint64_t)1 << f->fraction_bits;
     const int emin = format_emin(f);

@@ -185,10 +185,13 @@ static uint64_t part_at(const struct bitcut_split *s, int i, uint32_t x,
                         uint64_t position)
 {
     const struct split_part *const w = &s->part[i];
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    if (w->rounding->direction != STOCHASTIC)
+        return bitcut_format_convert(w->format, w->rounding, f32, x);
     struct bitcut_rounding rounding = *w->rounding;
     rounding.seed = s->seed;
     rounding.position = position * 4 + (uint64_t)i;
-    return bitcut_format_convert(w->format, &rounding, &formats[FORMAT_F32], x);
+    return bitcut_format_convert(w->format, &rounding, f32, x);
 }
 
 void split_apply_at(uint64_t part[SPLIT_PARTS_MAX], const struct bitcut_split *s,

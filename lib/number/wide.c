@@ -112,6 +112,26 @@ static struct unrounded narrow_sum(const struct term *terms, int n, int lowest)
     return x;
 }
 
+/* Sums that fit 63 bits need 64-bit integers only. */
+enum { SHORT_SPAN = 55, SHORT_TERMS = 64 };
+
+static struct unrounded short_sum(const struct term *terms, int n, int lowest)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < n; i++) {
+        if (!terms[i].significand) continue;
+        const int64_t t =
+            (int64_t)((uint64_t)terms[i].significand << (terms[i].exponent - lowest));
+        sum += terms[i].negative ? -t : t;
+    }
+    if (sum == 0) return (struct unrounded){ .significand = 0 };
+    const uint64_t magnitude = sum < 0 ? -(uint64_t)sum : (uint64_t)sum;
+    const int up = 63 - highest_bit(magnitude);
+    return (struct unrounded){ .significand = magnitude << up,
+                               .exponent = lowest - up,
+                               .negative = sum < 0 };
+}
+
 struct unrounded wide_sum(const struct term *terms, int n)
 {
     int lowest = INT32_MAX, highest = INT32_MIN;
@@ -122,6 +142,8 @@ struct unrounded wide_sum(const struct term *terms, int n)
         if (top > highest) highest = top;
     }
     if (highest == INT32_MIN) return (struct unrounded){ .significand = 0 };
+    if (highest - lowest <= SHORT_SPAN && n <= SHORT_TERMS)
+        return short_sum(terms, n, lowest);
     if (highest - lowest <= NARROW_SPAN && n <= NARROW_TERMS)
         return narrow_sum(terms, n, lowest);
     struct wide w;

@@ -43,11 +43,14 @@ static struct task task_of(const struct bitcut_recipe *r, const struct bitcut_un
     return (struct task){ gemm_of(r, u), 1 };
 }
 
+/* `parts`: stored by the first run of the problem, or NULL. */
 static void run(uint32_t *d, const struct task *t, const struct problem *p,
-                const struct simd_level *level)
+                const struct simd_level *level, struct gemm_parts *parts)
 {
     struct bitcut_gemm g = t->gemm;
-    const struct gemm_options options = { .threads = t->threads, .simd = level };
+    const struct gemm_options options = { .threads = t->threads,
+                                          .simd = level,
+                                          .parts = parts };
     struct fault f;
     for (size_t i = 0; i < p->m * p->n; i++) d[i] = 0xd0d0d0d0;
     gemm_set_dense(&g, d, p->m, p->n, p->k, p->a, p->b, p->c);
@@ -96,12 +99,14 @@ static uint64_t check_levels(const struct task *t, const struct problem *p,
                              struct where where)
 {
     static uint32_t got[SIDE * SIDE], want[SIDE * SIDE];
-    run(want, t, p, engine());
+    struct gemm_parts parts = { 0 };
+    run(want, t, p, engine(), NULL);
     for (const struct simd_level *l = simd_levels; l->name; l++) {
         if (!level_runs(l)) continue;
-        run(got, t, p, l);
+        run(got, t, p, l, p->k % 2 ? &parts : NULL);
         check_same(t, p, got, want, l, where);
     }
+    gemm_parts_clear(&parts);
     return p->m * p->n;
 }
 
@@ -214,6 +219,7 @@ static const enum fast_method groups[][2] = {
     { FAST_PAIRS_FLUSH, FAST_DOT },
     { FAST_TWO_STAGE, FAST_TWO_STAGE_PARITY },
     { FAST_SERIAL_RN, FAST_CARRIED_RZ },
+    { FAST_EXACT_F16, FAST_MULTIPLY_ADD_BF16 },
 };
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
@@ -238,6 +244,8 @@ START_TEST(two_stage) { group_check(4); }
 END_TEST
 START_TEST(serial) { group_check(5); }
 END_TEST
+START_TEST(rounded_short) { group_check(6); }
+END_TEST
 
 static bool grouped(enum fast_method m)
 {
@@ -254,18 +262,12 @@ static bool can_run(const struct bitcut_unit *u)
     return gemm_plan_on_unit(&plan, &g, NULL) == BITCUT_OK;
 }
 
-/* Sums that are rounded to f16 or bf16 and not cut before are left to the engine. */
-static bool is_short_sum(const struct bitcut_unit *u)
-{
-    return !summation_aligns(u) && u->c != &formats[FORMAT_F32];
-}
-
 /* No other row of the table that a GEMM can run on is left to the engine, unless its
    summation is or its operands are of two formats, and none untested. */
 START_TEST(all_rows)
 {
     for (const struct bitcut_unit *u = units; u->name; u++)
-        ck_assert_msg(!can_run(u) || !u->summation->fast || is_short_sum(u) || u->a != u->b ||
+        ck_assert_msg(!can_run(u) || !u->summation->fast || u->a != u->b ||
                           (fast_takes(u) && grouped(method_of(u))),
                       "%s", u->name);
 }
@@ -456,10 +458,10 @@ START_TEST(host_modes)
             if (!level_runs(l)) continue;
             p.m = 19, p.n = 70, p.k = 75;
             inputs_fill(&p, &classes[1], &state);
-            run(want, &g, &p, engine());
+            run(want, &g, &p, engine(), NULL);
             for (int mode = 0; mode < 8; mode++) {
                 test_host_mode(mode);
-                run(got, &g, &p, l);
+                run(got, &g, &p, l, NULL);
                 ck_assert_msg(fegetround() != FE_TONEAREST || mode % 4 == 0,
                               "mode changed");
                 fesetenv(&host);
@@ -582,5 +584,5 @@ START_TEST(environment)
 END_TEST
 
 TEST_MAIN("fast", fused_to_f32, fused_to_f16, chains_and_exact, pairs, two_stage, serial,
-          all_rows, one_step_away, all_recipes, several_tiles, host_modes,
+          rounded_short, all_rows, one_step_away, all_recipes, several_tiles, host_modes,
           parts_of_splits, environment)
