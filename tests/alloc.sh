@@ -15,7 +15,8 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/run"
 cd "$work/run" || exit 99
 
-# How many allocations are tried each; beyond, ever fewer.
+# How many allocations are tried each; beyond, ever fewer: a step is one part in so many.
+parts=4
 if [ -n "${BITCUT_LONG:-}" ]; then every=512
 elif is_whole; then every=48
 else every=16
@@ -23,7 +24,7 @@ fi
 
 # disturbed WORD...: how bitcut ended otherwise than it may.
 disturbed() {
-    LD_PRELOAD=$libraries/alloc.so ALLOC_EVERY=$every ALLOC_PARTS=4 bitcut "$@" \
+    LD_PRELOAD=$libraries/alloc.so ALLOC_EVERY=$every ALLOC_PARTS=$parts bitcut "$@" \
         < /dev/null 2>&1
 }
 
@@ -83,6 +84,8 @@ matrix='gemm --recipe fp32 --unit fma/f32 --reference none -k 2'
 {
     bitcut $matrix -m 9 -n 11 -o ../A.npy && bitcut $matrix -m 11 -n 10 -o ../B.npy &&
         bitcut gemm --recipe ootomo --unit a100 -a ../A.npy -b ../B.npy -o ../D.npy &&
+        bitcut gemm --recipe fp32 --unit fma/f32 -m 3 -n 3 -k 6 --order lanes=2,chunk=1,reduction=tree \
+            --reference none --save-a ../A3.npy --save-b ../B3.npy -o ../D3.npy &&
         bitcut $matrix -m 4 -n 3 -o ../B4.npy &&
         printf '%%%%MatrixMarket matrix array real general\n2 4\n1\n0\n0\n3\n0\n4\n2\n0\n' > ../S.mtx &&
         bitcut probe --unit ideal/rz25 -o ../vectors
@@ -110,6 +113,9 @@ prints "gemm --budget of integers" gemm --recipe plain --unit ampere/mma.m16n8k3
     -k 11 --scale-a 2 --format-d f32 --budget --at 1,1 --worst 1 --json
 prints "predict --sweep" predict --library openblas-0.3.21 --chip haswell --sweep m=3..5 -n 8 -k 9 --json
 prints "gemm --library" gemm --library openblas-0.3.21 --chip haswell -m 4 -n 9 -k 9 --reference none --json
+parts=16 # a hypothesis that has no memory must not count as refuted
+prints "explain" explain -a ../A3.npy -b ../B3.npy -d ../D3.npy --recipe fp32 --unit fma/f32 --json
+parts=4
 prints "advise" advise -a ../A.npy --unit v100 --recipe plain --want 1 --json
 prints "tolerance --json" tolerance --recipe ootomo --unit a100 -m 20 -n 20 -k 20 --seeds 4 \
     --power 1 --order any --json

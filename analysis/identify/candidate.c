@@ -346,6 +346,7 @@ enum bitcut_status candidate_run(uint32_t *d, const struct candidate *x,
     if (status == BITCUT_OK) status = operands_keep(&o, x, b, f);
     if (status == BITCUT_OK) status = run_operands(d, x, s, b, &o, products, options, f);
     if (status == BITCUT_OK) finish_all(d, x, s, b, products);
+    if (status == BITCUT_NO_MEMORY && s->failed) *s->failed = true;
     operands_clear(&o);
     return status;
 }

@@ -286,6 +286,7 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
     e->late = effort_is_late(&effort);
     if (status == BITCUT_OK && e->best.sampled) status = finish(e, sample, &effort, o, f);
     if (status == BITCUT_OK) status = explain_count_chance(e, sample, o->seed, f);
+    if (status == BITCUT_OK) status = explain_space_status(&e->space, f);
     if (!e->answer.found && e->answer.by_chance > 1) drop_nearest(e);
     if (o->no_diagnosis && !e->answer.found) return status;
     if (status == BITCUT_OK && !e->answer.found && !e->ladder.findings && !e->parts &&
@@ -587,14 +588,17 @@ static enum bitcut_status explain_values(struct explanation *x, const struct pro
                                          const struct explain_options *o, struct fault *f)
 {
     struct integer_problem integers = integers_of_values(q);
-    if (integers.d.at && !q->recipe && !q->unit && !q->chip && !q->of_batch && !problem_is_told(q) &&
-        explain_integers(x, &integers, o, NULL) == BITCUT_OK &&
-        !integers_are_changed(x)) {
+    enum bitcut_status status = BITCUT_UNSUPPORTED;
+    if (integers.d.at && !q->recipe && !q->unit && !q->chip && !q->of_batch &&
+        !problem_is_told(q))
+        status = explain_integers(x, &integers, o, f);
+    if (status == BITCUT_OK && !integers_are_changed(x)) {
         *x = (struct explanation){ .of_integers = false };
         x->q = *q;
     }
     integer_problem_clear(&integers);
-    return x->of_integers ? BITCUT_OK : search_matrices(x, o, f);
+    if (status == BITCUT_NO_MEMORY || x->of_integers) return status;
+    return search_matrices(x, o, f);
 }
 
 enum bitcut_status explain_run(struct explanation *e, const struct problem *q,

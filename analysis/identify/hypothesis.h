@@ -7,6 +7,7 @@
 #include "analysis/identify/problem.h"
 #include "emu/gemm.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 /* The axes, by position in `axes`. */
@@ -78,7 +79,8 @@ struct space {
     uint32_t alpha, beta;
     int32_t zero[2]; /* zero points (struct problem) */
     bool reads_c;
-    bool negative; /* an output of the block is negative */
+    bool negative;       /* an output of the block is negative                          */
+    atomic_bool *failed; /* set when memory ran out while a hypothesis was tried        */
 };
 
 /* What the space of a block has before its axes have ranges. */
@@ -89,6 +91,10 @@ struct space explain_space_of(const struct block *b);
 enum bitcut_status explain_space_make(struct space *to, const struct block *b,
                                       struct fault *f);
 void explain_space_clear(struct space *s);
+
+/* BITCUT_NO_MEMORY if a hypothesis could not be tried for lack of memory: then the result
+   of a search is not that of all hypotheses. */
+enum bitcut_status explain_space_status(const struct space *s, struct fault *f);
 
 /* Whether a number of lanes is tried with a reduction.  Two lanes have only one sum. */
 bool joins_lanes(int reduction, int lanes);

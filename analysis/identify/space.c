@@ -354,6 +354,7 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
         list_add(&lost, &range[i]);
     }
     s.range = lost.at;
+    s.failed = calloc(1, sizeof *s.failed);
     add_units(&unit, q, s.told && has_blocks(s.told));
     add_parts(&parts);
     add_orders(&order, s.products, s.format);
@@ -366,7 +367,7 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
            fault.count <= UINT16_MAX); /* struct hypothesis */
     const bool whole = epilogue_choices_make(&s, q);
     if (unit.failed || parts.failed || order.failed || fault.failed || lost.failed ||
-        !whole) {
+        !whole || !s.failed) {
         explain_space_clear(&s);
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the hypotheses");
     }
@@ -395,6 +396,13 @@ bool explain_space_share_orders(struct space *to, const struct space *from)
                BITCUT_OK;
 }
 
+enum bitcut_status explain_space_status(const struct space *s, struct fault *f)
+{
+    return *s->failed
+               ? fault_set(f, BITCUT_NO_MEMORY, "not enough memory to try a hypothesis")
+               : BITCUT_OK;
+}
+
 void explain_space_clear(struct space *s)
 {
     free(s->unit);
@@ -403,5 +411,6 @@ void explain_space_clear(struct space *s)
     free(s->epilogue);
     free(s->fault);
     free(s->range);
+    free(s->failed);
     *s = (struct space){ 0 };
 }

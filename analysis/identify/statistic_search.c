@@ -491,6 +491,7 @@ static enum bitcut_status search(struct statistic_answer *to, const struct whole
     }
     if (status == BITCUT_OK && !is_over(&s))
         status = try_changes(&s, &bases, &operands, f);
+    if (status == BITCUT_OK) status = explain_space_status(&w->space, f);
     if (status == BITCUT_OK) answer_set(to, &s.best, w);
     free(bases.at);
     free(operands.at);
