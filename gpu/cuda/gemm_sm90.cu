@@ -108,8 +108,6 @@ static struct output output_make(const struct gpu_product *p, const k_cut &cut)
     return o;
 }
 
-/* The setting of shared memory belongs to the context; a device may have several contexts
-   in succession. */
 template <class R>
 static int kernel_start(const sources<R> &a, const sources<R> &b, struct output o,
                         const struct gpu_product *p)
@@ -117,9 +115,7 @@ static int kernel_start(const sources<R> &a, const sources<R> &b, struct output 
     int most = 0;
     const int tiles = o.count * o.in_turn * o.clusters_m * o.clusters_n;
     const unsigned together = (unsigned)(o.slices / o.in_turn);
-    int status = cudaFuncSetAttribute(
-        gemm_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize, R::shared_bytes);
-    if (!status) status = clusters_most<R, gemm_kernel<R>>(&most);
+    const int status = kernel_set<R, gemm_kernel<R>>(&most);
     if (status) return status;
     const unsigned clusters = (unsigned)(tiles < most || together > 1 ? tiles : most);
     o.band = band_of<R>(most / (int)together);
