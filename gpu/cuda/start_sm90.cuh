@@ -11,7 +11,7 @@
 
 /* --- the driver -------------------------------------------------------------------- */
 
-/* A function of CUDA 12.0's driver.  It is taken from the installed driver, so that nothing
+/* A function of the driver of CUDA 12.0, taken from the installed driver, so that nothing
    links with it.  NULL without a driver. */
 static void *driver_find(const char *name)
 {
