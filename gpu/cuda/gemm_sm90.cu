@@ -138,11 +138,21 @@ static bool is_better(const struct gpu_product *p)
 }
 static_assert(8448 <= SQUARES_MAX);
 
+/* Whether a stream has the usual priority.  Blocks of two launches that wait for blocks of
+   their own can keep each other from beginning only if one launch has a higher priority;
+   then they would make all parts themselves, after a long wait. */
+static bool is_usual_stream(cudaStream_t stream)
+{
+    int priority = 1;
+    return cudaStreamGetPriority(stream, &priority) == cudaSuccess && priority == 0;
+}
+
 /* Whether the launch makes the parts. */
 template <class R> static bool product_splits(const struct gpu_product *p)
 {
     return p->splits == 2 && p->k && has_gate<R>(p, cut_of<R>(p)) &&
-           is_usual(p->split[0].operand) && is_usual(p->split[1].operand) && is_better(p);
+           is_usual(p->split[0].operand) && is_usual(p->split[1].operand) &&
+           is_better(p) && is_usual_stream(p->stream);
 }
 
 /* An open gate, with a token that no other launch has, and that memory does not have by
