@@ -255,9 +255,7 @@ struct schedule schedule_of(int tiles, int most)
 int schedule_make(struct schedule *to, const struct fp64_product *p)
 {
     int most = 0;
-    int status = cudaFuncSetAttribute(
-        planes_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, R::shared_bytes);
-    if (!status) status = clusters_most<R, planes_kernel>(&most);
+    int status = kernel_set<R, planes_kernel>(&most);
     const size_t tiles =
         divide_up(p->m, R::cluster_m * TILE_M) * divide_up(p->n, R::cluster_n * R::n);
     if (!status && tiles >= DIMENSION_MAX) status = cudaErrorInvalidValue;

@@ -3,6 +3,7 @@
 #include "gpu/cuda/gemm_sm90.cuh"
 #include "gpu/cuda/start_sm90.cuh"
 
+#include <chrono>
 #include <cmath>
 
 /* --- the parts -------------------------------------------------------------------- */
@@ -65,16 +66,130 @@ static bool are_together(const struct gpu_product *p, const k_cut &cut)
            gpu_adds_slices(p->kernel, p->m, p->n, cut.slices);
 }
 
-/* Whether the kernel leaves sums, and their size in bytes. */
+/* Whether the kernel leaves sums. */
 static bool leaves_sums(const struct gpu_product *p, const k_cut &cut)
 {
     return makes_sums(p, cut) && !are_together(p, cut);
 }
-template <class R> static size_t sums_left(const struct gpu_product *p)
+
+/* --- splitting in the launch ------------------------------------------------------- */
+
+/* Whether the launch of a product of parts that do not exist yet has a gate in its
+   workspace. */
+template <class R> static bool has_gate(const struct gpu_product *p, const k_cut &cut)
+{
+    return can_split<R> && p->count == 1 && !makes_sums(p, cut);
+}
+
+/* Bytes of the workspace: sums, or a gate. */
+template <class R> static size_t workspace_of(const struct gpu_product *p)
 {
     const k_cut cut = cut_of<R>(p);
-    return leaves_sums(p, cut) ? sums_bytes(p, cut) : 0;
+    if (leaves_sums(p, cut)) return sums_bytes(p, cut);
+    return !p->a.at && !p->b.at && has_gate<R>(p, cut) ? sizeof(split_gate) : 0;
 }
+
+/* Whether kernels can make the parts of an operand. */
+static bool is_usual(const struct operand &x)
+{
+    for (int i = 0; i < x.split->parts; i++) {
+        const bitcut_rounding &r = *x.split->part[i].rounding;
+        if (x.split->part[i].copy || r.direction != TO_NEAREST_EVEN ||
+            r.overflow != OVERFLOW_IEEE || r.flush != FLUSH_NONE)
+            return false;
+    }
+    return !x.equilibrate;
+}
+
+/* The squares of an operand, as gpu/cuda/fused_sm90.cuh calls them. */
+static size_t squares_of(const struct operand &x)
+{
+    return divide_up(x.lines, SQUARE) * divide_up(x.k, SQUARE);
+}
+
+static struct split_from split_from_of(const struct to_split &t)
+{
+    const struct operand &x = t.operand;
+    const struct bitcut_matrix &m = *x.matrix;
+    const bool fours = m.ld % 4 == 0 && (x.across ? x.lines : x.k) % 4 == 0 &&
+                       (uintptr_t)m.at % sizeof(float4) == 0;
+    return { (const float *)m.at, (char *)t.parts,           (long long)m.ld,
+             (unsigned)x.lines,   ldexpf(1, x.split->scale), x.across,
+             fours };
+}
+
+/* Whether one launch is better than two, by measurements on an H200
+   (data/h200/starts.jsonl).  It takes 4 us less of the host's time for each start.  The
+   device needs 1 to 4 % more time for this number of squares, up to 15 % more for fewer.
+   In a graph, the host's time does not matter.  If values across lines are not aligned,
+   the device needs 4 to 9 % less time. */
+static bool is_better(const struct gpu_product *p)
+{
+    bool is_slow = false;
+    size_t squares = 0;
+    for (const struct to_split &t : p->split) {
+        const struct split_from x = split_from_of(t);
+        is_slow |= x.across && !x.fours;
+        squares += squares_of(t.operand);
+    }
+    if (is_slow) return squares >= 512 && squares <= 8448;
+    return squares >= 1920 && squares <= 6144 && p->kernel->program.parts > 1 &&
+           runs_now(p->stream);
+}
+static_assert(8448 <= SQUARES_MAX);
+
+/* Whether a stream has the usual priority.  Blocks of two launches that wait for blocks of
+   their own can keep each other from beginning only if one launch has a higher priority;
+   then they would make all parts themselves, after a long wait. */
+static bool is_usual_stream(cudaStream_t stream)
+{
+    int priority = 1;
+    return cudaStreamGetPriority(stream, &priority) == cudaSuccess && priority == 0;
+}
+
+/* Whether the launch makes the parts. */
+template <class R> static bool product_splits(const struct gpu_product *p)
+{
+    return p->splits == 2 && p->k && has_gate<R>(p, cut_of<R>(p)) &&
+           is_usual(p->split[0].operand) && is_usual(p->split[1].operand) &&
+           is_better(p) && is_usual_stream(p->stream);
+}
+
+/* An open gate, with a token that no other launch has, and that memory does not have by
+   chance: not 0. */
+static split_gate gate_make()
+{
+    static const split_gate base =
+        (split_gate)std::chrono::steady_clock::now().time_since_epoch().count() *
+            0x9e3779b97f4a7c15 ^
+        (uintptr_t)&base;
+    static std::atomic<split_gate> count;
+    return ((base + ++count) * 0xbf58476d1ce4e5b9 << 1 | 1) << 2 * GATE_BITS;
+}
+
+/* Clocks that a block waits for other blocks: about as long as it needs to make all parts
+   itself, which is much longer than they split. */
+#ifndef PATIENCE
+enum { PATIENCE = 1 << 22 };
+#endif
+
+static struct split_first split_make(const struct gpu_product *p)
+{
+    struct split_first x = {};
+    if (!p->splits) return x;
+    for (int i = 0; i < 2; i++) x.of[i] = split_from_of(p->split[i]);
+    x.k = (unsigned)p->k;
+    x.runs = (unsigned)divide_up(p->k, SQUARE);
+    x.second = (unsigned)squares_of(p->split[0].operand);
+    x.squares = x.second + (unsigned)squares_of(p->split[1].operand);
+    x.magic = ((1ull << 32) + x.runs - 1) / x.runs;
+    x.gate = (split_gate *)p->workspace;
+    x.open = gate_make();
+    x.patience = PATIENCE;
+    return x;
+}
+
+/* --- the arguments ---------------------------------------------------------------- */
 
 /* If the kernel leaves sums, they are the D of its launch. */
 template <class R>
@@ -108,26 +223,25 @@ static struct output output_make(const struct gpu_product *p, const k_cut &cut)
     return o;
 }
 
-/* The setting of shared memory belongs to the context; a device may have several contexts
-   in succession. */
 template <class R>
 static int kernel_start(const sources<R> &a, const sources<R> &b, struct output o,
                         const struct gpu_product *p)
 {
     int most = 0;
+    const struct split_first x = split_make(p);
     const int tiles = o.count * o.in_turn * o.clusters_m * o.clusters_n;
     const unsigned together = (unsigned)(o.slices / o.in_turn);
-    int status = cudaFuncSetAttribute(
-        gemm_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize, R::shared_bytes);
-    if (!status) status = clusters_most<R, gemm_kernel<R>>(&most);
+    const int status = kernel_set<R, gemm_kernel<R>>(&most);
     if (status) return status;
-    const unsigned clusters = (unsigned)(tiles < most || together > 1 ? tiles : most);
+    if (x.squares && most * R::cluster > (int)GATE_MOST) most = GATE_MOST / R::cluster;
+    const bool all = !x.squares && (tiles < most || together > 1); /* tiles at one time */
+    const unsigned clusters = (unsigned)(all ? tiles : most);
     o.band = band_of<R>(most / (int)together);
     return launch_kernel(gemm_kernel<R>,
                          { dim3(clusters * R::cluster, together), GROUPS * GROUP,
                            R::shared_bytes, dim3(R::cluster, together), p->stream,
                            p->behind_split },
-                         a, b, o);
+                         a, b, o, x);
 }
 
 template <class R> static int product_launch(const struct gpu_product *p)
@@ -177,7 +291,8 @@ static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
     k.slices_together = R::slices_together;
     k.size_most = DIMENSION_MAX;
     k.architectures = sm(90);
-    k.workspace = sums_left<R>;
+    k.workspace = workspace_of<R>;
+    k.splits = product_splits<R>;
     k.launch = product_launch<R>;
     return k;
 }

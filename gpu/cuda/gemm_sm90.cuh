@@ -2,7 +2,8 @@
 /* The GEMM on Hopper: wgmma on parts that TMA loads.
 
    Launch: one block of 384 threads for each multiprocessor, after a split pass that may
-   still run (gpu/cuda/launch.cuh).  A block computes one tile after the other: tiles of
+   still run (gpu/cuda/launch.cuh), or without one, if the blocks make the parts first
+   (gpu/cuda/fused_sm90.cuh).  A block computes one tile after the other: tiles of
    D, or of the partial sums of the slices of k, for all matrices of a batch.  A block's
    first warpgroup loads the parts of a tile, `depth` of k at a time, into a ring of
    stages in shared memory.  The other two warpgroups multiply them, 64 rows of the tile
@@ -31,6 +32,7 @@
 #ifndef BITCUT_GPU_CUDA_GEMM_SM90_CUH
 #define BITCUT_GPU_CUDA_GEMM_SM90_CUH
 
+#include "gpu/cuda/fused_sm90.cuh"
 #include "gpu/cuda/gemm.cuh"
 #include "gpu/cuda/launch.cuh"
 #include "gpu/cuda/output_sm90.cuh"
@@ -403,7 +405,7 @@ static __device__ void consume(ring<R> r, const output &o, int consumer)
 
 /* --- the kernel ------------------------------------------------------------------- */
 
-template <class R> static __device__ void ring_init(const ring<R> &r)
+template <class R> static __device__ void barriers_init(const ring<R> &r)
 {
     if (threadIdx.x == 0) {
         for (int i = 0; i < R::stages; i++) {
@@ -412,13 +414,24 @@ template <class R> static __device__ void ring_init(const ring<R> &r)
         }
         barrier_init_done();
     }
+}
+
+template <class R> static __device__ void ring_init(const ring<R> &r)
+{
+    barriers_init(r);
     cluster_sync();
 }
+
+/* Whether a launch can make the parts: where the ring will be. */
+template <class R>
+constexpr bool can_split = R::format::bytes == 2 && !is_mixed<R> &&
+                           SPLIT_SHARED <= R::stages * R::stage_bytes;
 
 template <class R>
 static __global__ void __launch_bounds__(GROUPS *GROUP, 1)
     gemm_kernel(const __grid_constant__ sources<R> a,
-                const __grid_constant__ sources<R> b, const __grid_constant__ output o)
+                const __grid_constant__ sources<R> b, const __grid_constant__ output o,
+                const __grid_constant__ split_first x)
 {
     extern __shared__ unsigned char shared[];
     const ring<R> r(shared_address(shared));
@@ -426,11 +439,21 @@ static __global__ void __launch_bounds__(GROUPS *GROUP, 1)
     if (threadIdx.x == 0)
         for (int i = 0; i < 1 + is_mixed<R>; i++)
             parts_foresee(&a.of[i][1]), parts_foresee(&b.of[i][1]);
-    ring_init(r);
+    barriers_init(r);
+    if constexpr (can_split<R>)
+        if (x.squares)
+            share_split<R::format::parts, R::parts>(
+                shared + (r.stages - shared_address(shared)), x);
+    cluster_sync();
     wait_for_before();
     if (group == 0) {
+        if constexpr (can_split<R>)
+            if (x.squares) parts_wait<R::format::parts, R::parts>(x);
         registers_give<PRODUCER_REGISTERS>();
-        if (threadIdx.x == 0) produce(r, a, b, o);
+        if (threadIdx.x == 0) {
+            if (x.squares) copies_fence();
+            produce(r, a, b, o);
+        }
         if (R::slices_together && o.in_turn != o.slices) cluster_sync();
     } else {
         registers_take<CONSUMER_REGISTERS>();

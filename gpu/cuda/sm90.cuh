@@ -236,6 +236,12 @@ static __device__ __forceinline__ void multipliers_sync(int threads)
     asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
 }
 
+/* The same for the 128 threads of the loading warpgroup. */
+static __device__ __forceinline__ void loaders_sync()
+{
+    asm volatile("bar.sync 2, 128;" ::: "memory");
+}
+
 /* Four numbers of shared memory at one offset, in this block and in block `rank` of the
    cluster: written in this block, read from the other. */
 static __device__ __forceinline__ void shared_write(uint32_t to, const float (&v)[4])
@@ -260,6 +266,13 @@ static __device__ __forceinline__ void cluster_read(float (&v)[4], uint32_t from
 static __device__ __forceinline__ void parts_foresee(const CUtensorMap *parts)
 {
     asm volatile("prefetch.tensormap [%0];" ::"l"(parts) : "memory");
+}
+
+/* What this thread knows to be written or read, by any thread, comes before its next
+   copies. */
+static __device__ __forceinline__ void copies_fence()
+{
+    asm volatile("fence.proxy.async;" ::: "memory");
 }
 
 /* Bring consecutive bytes, a multiple of 16, to the L2 cache. */

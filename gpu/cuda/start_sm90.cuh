@@ -9,32 +9,42 @@
 
 #include <atomic>
 
-/* --- maps ------------------------------------------------------------------------- */
+/* --- the driver -------------------------------------------------------------------- */
 
-using encode_function = decltype(&cuTensorMapEncodeTiled);
-
-/* The function is taken from the installed driver, so that nothing links with it.  NULL
-   without a driver. */
-static encode_function encode_find()
+/* A function of the driver of CUDA 12.0, taken from the installed driver, so that nothing
+   links with it.  NULL without a driver. */
+static void *driver_find(const char *name)
 {
     void *found = nullptr;
     cudaDriverEntryPointQueryResult result;
 #if CUDART_VERSION >= 12050
-    const int status = cudaGetDriverEntryPointByVersion(
-        "cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result);
+    const int status = cudaGetDriverEntryPointByVersion(name, &found, 12000,
+                                                        cudaEnableDefault, &result);
 #else
-    const int status = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found,
-                                               cudaEnableDefault, &result);
+    const int status = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result);
 #endif
-    return status || result != cudaDriverEntryPointSuccess ? nullptr
-                                                           : (encode_function)found;
+    return status || result != cudaDriverEntryPointSuccess ? nullptr : found;
 }
-static encode_function encode_known()
+#define DRIVER_FUNCTION(NAME, FUNCTION)                                                   \
+    static decltype(&FUNCTION) NAME()                                                    \
+    {                                                                                    \
+        static std::atomic<decltype(&FUNCTION)> known;                                   \
+        if (!known) known = (decltype(&FUNCTION))driver_find(#FUNCTION);                 \
+        return known;                                                                    \
+    }
+DRIVER_FUNCTION(encode_known, cuTensorMapEncodeTiled)
+DRIVER_FUNCTION(context_id_known, cuCtxGetId)
+
+/* The number of the thread's context, which no other context of the process has; 0: it is
+   not known. */
+static unsigned long long context_now()
 {
-    static std::atomic<encode_function> known;
-    if (!known) known = encode_find();
-    return known;
+    const auto get = context_id_known();
+    unsigned long long id = 0;
+    return get && get(NULL, &id) == CUDA_SUCCESS ? id + 1 : 0;
 }
+
+/* --- maps ------------------------------------------------------------------------- */
 
 /* Parts of one format in lines of row_bytes; they are copied in boxes of box_lines lines
    and box_k of k. */
@@ -56,7 +66,7 @@ struct lines_of_parts {
     const cuuint32_t every[] = { 1, 1, 1, 1, 1 };
     const auto swizzle =
         w.box_k * w.bytes == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
-    const encode_function encode = encode_known();
+    const auto encode = encode_known();
     if (!encode) return cudaErrorNotSupported;
     return encode(map, w.type, 5, (void *)w.at, size, strides, boxes, every,
                   CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
@@ -94,17 +104,30 @@ template <class R, auto KERNEL> static int clusters_ask(int *clusters)
 }
 
 /* The same, queried once for each device. */
-template <class R, auto KERNEL> static int clusters_most(int *clusters)
+template <class R, auto KERNEL> static int clusters_most(int *clusters, int device)
 {
     static std::atomic<int> known[DEVICES_MAX];
-    int device = 0;
-    int status = cudaGetDevice(&device);
-    if (status) return status;
     *clusters = device < DEVICES_MAX ? known[device].load() : 0;
     if (*clusters) return cudaSuccess;
-    status = clusters_ask<R, KERNEL>(clusters);
+    const int status = clusters_ask<R, KERNEL>(clusters);
     if (!status && device < DEVICES_MAX) known[device] = *clusters;
     return status;
+}
+
+/* Let the kernel have its shared memory, and get the number of its clusters.  The setting
+   belongs to the context; a device may have several contexts in succession. */
+template <class R, auto KERNEL> static int kernel_set(int *clusters)
+{
+    static std::atomic<unsigned long long> set[DEVICES_MAX]; /* contexts */
+    const unsigned long long context = context_now();
+    int device = 0, status = cudaGetDevice(&device);
+    if (status) return status;
+    const bool kept = context && device < DEVICES_MAX;
+    if (!kept || set[device] != context)
+        status = cudaFuncSetAttribute(
+            KERNEL, cudaFuncAttributeMaxDynamicSharedMemorySize, R::shared_bytes);
+    if (!status && kept) set[device] = context;
+    return status ? status : clusters_most<R, KERNEL>(clusters, device);
 }
 
 #endif

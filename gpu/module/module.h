@@ -14,7 +14,7 @@
 
 /* Increased with every change of this file, and of the rows and plans that it passes on.
    A module with another number is refused. */
-enum { GPU_INTERFACE = 24 };
+enum { GPU_INTERFACE = 25 };
 
 enum { GPU_TEXT_MAX = 256, GPU_FAULT_MAX = 200 };
 
@@ -146,6 +146,9 @@ struct gpu_kernel {
 
     /* Used only in the module. */
     size_t (*workspace)(const struct gpu_product *product); /* bytes; NULL: none        */
+    bool (*splits)(const struct gpu_product *product); /* whether launch() makes the parts
+                                                          that do not exist yet; NULL: it
+                                                          does not                     */
     int (*launch)(const struct gpu_product *product);       /* for kernels of parts; or */
     int (*start)(const struct gpu_work *work, void *stream); /* for kernels that read the
                                                                 matrices directly       */

@@ -93,23 +93,28 @@ size_t gemm_parts(const struct gpu_work *w, enum bitcut_operand which)
 
 /* --- starting --------------------------------------------------------------------- */
 
-/* Make the parts that do not exist yet: the parts of A at the start of the workspace, the
-   parts of B after them. */
-static rt_error parts_make(struct gpu_product *p, const struct gpu_work *w,
-                           char *workspace, rt_stream stream)
+/* Set where the parts that do not exist yet will be: the parts of A at the start of the
+   workspace, the parts of B after them. */
+static void parts_place(struct gpu_product *p, const struct gpu_work *w, char *workspace)
 {
     const struct operand a = operand_of(w, BITCUT_A), b = operand_of(w, BITCUT_B);
-    struct to_split of[2];
-    int count = 0;
     if (!a.matrix->prepared)
         p->a.at = workspace,
-        of[count++] = (struct to_split){ workspace, a, parts_made(w, &a) };
+        p->split[p->splits++] = (struct to_split){ workspace, a, parts_made(w, &a) };
     workspace += parts_made(w, &a) * prepared_stride(&a);
     if (!b.matrix->prepared)
         p->b.at = workspace,
-        of[count++] = (struct to_split){ workspace, b, parts_made(w, &b) };
+        p->split[p->splits++] = (struct to_split){ workspace, b, parts_made(w, &b) };
+}
+
+/* Make these parts, unless the kernel makes them. */
+static rt_error parts_make(struct gpu_product *p)
+{
+    if (p->kernel->splits && p->kernel->splits(p)) return RT_SUCCESS;
+    const int count = p->splits;
+    p->splits = 0;
     p->behind_split = count && p->k; /* there are lines and matrices */
-    return split_launch(of, count, stream);
+    return split_launch(p->split, count, p->stream);
 }
 
 static rt_error product_start(const struct gpu_work *w, char *workspace, rt_stream stream)
@@ -119,7 +124,8 @@ static rt_error product_start(const struct gpu_work *w, char *workspace, rt_stre
     struct gpu_product p = product_of(w);
     p.stream = stream;
     p.workspace = workspace + areas.a + areas.b;
-    const rt_error status = parts_make(&p, w, workspace, stream);
+    parts_place(&p, w, workspace);
+    const rt_error status = parts_make(&p);
     p.lines = (struct lines){ parts_largest(p.a.at, &a), parts_largest(p.b.at, &b),
                               p.a.stride / sizeof(uint32_t),
                               p.b.stride / sizeof(uint32_t), w->plan.target };

@@ -41,6 +41,13 @@ struct elements {
     bool turned; /* column-major */
 };
 
+/* Parts to be made, of `count` matrices of an operand. */
+struct to_split {
+    void *parts;
+    struct operand operand;
+    size_t count;
+};
+
 /* D = alpha A B + beta C from parts, for a batch. */
 struct gpu_product {
     const struct gpu_kernel *kernel;
@@ -53,6 +60,9 @@ struct gpu_product {
     int slices;
     void *workspace;
     rt_stream stream;
+    struct to_split split[2]; /* the parts that do not exist yet, and        */
+    int splits;               /* how many operands have them: 0 for the launch of a kernel
+                                 that does not make them                     */
     bool behind_split; /* whether the launch before on the stream is a split pass */
 };
 
@@ -61,13 +71,6 @@ struct gpu_product {
 enum { SLICES_MAX = 65535 };
 
 /* --- what a module has of its own ------------------------------------------------- */
-
-/* Parts to be made, of `count` matrices of an operand. */
-struct to_split {
-    void *parts;
-    struct operand operand;
-    size_t count;
-};
 
 /* Start the split pass over `count` operands on a stream, at most two, with any splits
    and counts.  It makes at least one launch, if an operand has lines, k and matrices. */

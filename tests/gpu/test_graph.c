@@ -449,6 +449,103 @@ START_TEST(parts_prepared)
 }
 END_TEST
 
+/* --- kernels that make parts ------------------------------------------------------ */
+
+/* A GEMM of odd sizes, for which kernels of recipes with parts of 16 bits rounded to
+   nearest make the parts themselves (gpu/cuda/gemm_sm90.cu). */
+enum { LONG_M = 33, LONG_N = 65, LONG_K = 19233 };
+
+struct long_trial {
+    address a, b, d, workspace;
+    size_t bytes;
+    struct bitcut_gemm g, model;
+    uint32_t host_a[LONG_M * LONG_K], host_b[LONG_K * LONG_N];
+    uint32_t want[LONG_M * LONG_N], got[LONG_M * LONG_N];
+};
+
+static struct long_trial *long_make(const char *recipe)
+{
+    struct long_trial *const t = calloc(1, sizeof *t);
+    ck_assert(t);
+    t->a = allocate(sizeof t->host_a);
+    t->b = allocate(sizeof t->host_b);
+    t->d = allocate(sizeof t->got);
+    bitcut_gemm_init(&t->g, sizeof t->g);
+    t->g.recipe = bitcut_recipe_find(recipe);
+    t->g.m = LONG_M, t->g.n = LONG_N, t->g.k = LONG_K;
+    t->g.a.at = at(t->a), t->g.b.at = at(t->b), t->g.d.at = at(t->d);
+    t->model = model_of(&t->g);
+    ck_assert_int_eq(bitcut_gemm_workspace(&t->bytes, cuda, &t->g, NULL), BITCUT_OK);
+    t->workspace = allocate(t->bytes);
+    return t;
+}
+
+static void long_end(struct long_trial *t)
+{
+    const address all[] = { t->a, t->b, t->d, t->workspace };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) GOOD(driver.release(all[i]));
+    free(t);
+}
+
+/* Other operands, and what D should be with them. */
+static void long_fill(struct long_trial *t, uint64_t *state, void *stream)
+{
+    struct fault f;
+    values_make(t->host_a, LONG_M * LONG_K, state);
+    values_make(t->host_b, LONG_K * LONG_N, state);
+    GOOD(driver.to_device(t->a, t->host_a, sizeof t->host_a, stream));
+    GOOD(driver.to_device(t->b, t->host_b, sizeof t->host_b, stream));
+    gemm_set_dense(&t->model, t->want, LONG_M, LONG_N, LONG_K, t->host_a, t->host_b,
+                   NULL);
+    ck_assert_int_eq(gemm_run(&t->model, &(struct gemm_options){ .threads = 0 }, &f),
+                     BITCUT_OK);
+}
+
+static void long_start(const struct long_trial *t, void *stream)
+{
+    char why[BITCUT_TEXT_MAX] = "";
+    if (bitcut_gemm_start(NULL, cuda, &t->g, at(t->workspace), t->bytes, stream, why))
+        ck_abort_msg("%s", why);
+}
+
+static void long_check(struct long_trial *t, void *stream)
+{
+    memset(t->got, 0xff, sizeof t->got);
+    GOOD(driver.to_host(t->got, t->d, sizeof t->got, stream));
+    GOOD(driver.finish(stream));
+    for (int i = 0; i < LONG_M * LONG_N; i++)
+        if (t->got[i] != t->want[i])
+            ck_abort_msg("%s, D[%d] %08" PRIx32 ", not %08" PRIx32, t->g.recipe->name, i,
+                         t->got[i], t->want[i]);
+}
+
+/* Several starts in one workspace, and a graph that runs again. */
+START_TEST(kernels_make_parts)
+{
+    static const char *const used[] = { "ootomo", "bf16x9" };
+    uint64_t state = test_seed();
+    void *graph, *run, *stream = stream_make();
+    for (int r = 0; r < 2; r++) {
+        struct long_trial *const t = long_make(used[r]);
+        long_fill(t, &state, stream);
+        for (int i = 0; i < 20; i++) long_start(t, stream);
+        long_check(t, stream);
+        GOOD(driver.capture(stream, 0));
+        long_start(t, stream);
+        GOOD(driver.captured(stream, &graph));
+        GOOD(driver.instantiate(&run, graph, 0));
+        for (int i = 0; i < 2; i++) {
+            long_fill(t, &state, stream);
+            for (int j = 0; j < 20; j++) GOOD(driver.run(run, stream));
+            long_check(t, stream);
+        }
+        GOOD(driver.run_end(run));
+        GOOD(driver.graph_end(graph));
+        long_end(t);
+    }
+}
+END_TEST
+
 /* --- streams of a caller ---------------------------------------------------------- */
 
 static const struct gpu_streams *streams_open(void)
@@ -579,6 +676,7 @@ int main(void)
                                    graphs_of_batches_run_again,
                                    graphs_of_small_gemms_run_again,
                                    streams_side_by_side,
+                                   kernels_make_parts,
                                    parts_prepared,
                                    host_memory_refused,
                                    graphs_have_numbers,

@@ -88,9 +88,19 @@ static size_t workspace_of(const struct gpu_product *p)
     return own_bytes(p->m, p->n, p->k, p->slices);
 }
 
-static const struct gpu_kernel kernel = {
-    .name = "some", .recipe = "some", .workspace = workspace_of, .launch = launch
-};
+/* Whether the kernel makes the parts that do not exist yet. */
+static bool makes_parts;
+
+static bool splits_of(const struct gpu_product *p)
+{
+    return makes_parts && p->kernel != NULL;
+}
+
+static const struct gpu_kernel kernel = { .name = "some",
+                                          .recipe = "some",
+                                          .workspace = workspace_of,
+                                          .splits = splits_of,
+                                          .launch = launch };
 
 static size_t emulation_bytes(const struct gpu_work *w) { return w->gemm.m + 5; }
 
@@ -283,7 +293,7 @@ static void check_given(const struct gpu_work *w, const void *own)
     same_place(p->kernel, &kernel, "the kernel");
     same_place(p->workspace, own, "the kernel's workspace");
     same_place(p->stream, &seen, "the stream");
-    same_place(seen.stream, &seen, "the stream of the split pass");
+    if (!makes_parts) same_place(seen.stream, &seen, "the stream of the split pass");
     same(p->count, g->count, "count");
     same(p->m, g->m, "m");
     same(p->n, g->n, "n");
@@ -314,14 +324,16 @@ static void check_start(const struct gpu_work *w, const struct known *s)
     ck_assert_int_eq(gemm_start(w, workspace, THERE, &seen, why), 0);
     ck_assert_int_eq(seen.device, HERE);
     ck_assert_int_eq(seen.launches, 1);
-    ck_assert(seen.splits == 1 || (seen.splits == 0 && !made));
-    same((size_t)seen.operands, (size_t)made, "operands that are made");
-    if (!g->a.prepared) check_split(&seen.of[0], &a, w, true);
-    if (!g->b.prepared) check_split(&seen.of[made - 1], &b, w, false);
     const struct gpu_product *const p = &seen.product;
+    const struct to_split *const of = makes_parts ? p->split : seen.of;
+    same((size_t)seen.splits, !makes_parts, "split passes");
+    same((size_t)seen.operands, makes_parts ? 0 : (size_t)made, "operands that are made");
+    same((size_t)p->splits, makes_parts ? (size_t)made : 0, "operands to be made");
+    if (!g->a.prepared) check_split(&of[0], &a, w, true);
+    if (!g->b.prepared) check_split(&of[made - 1], &b, w, false);
     check_parts_given(&p->a, p->lines.a, p->lines.stride_a, &a, w, s);
     check_parts_given(&p->b, p->lines.b, p->lines.stride_b, &b, w, s);
-    same(p->behind_split, made && g->k, "whether a split pass is before");
+    same(p->behind_split, !makes_parts && made && g->k, "whether a split pass is before");
     check_given(w, own);
 }
 
@@ -351,7 +363,10 @@ static void check_starts(struct gpu_work *w, const struct known *s)
 START_TEST(products)
 {
     seen.device = HERE;
-    each_work(check_starts);
+    for (int i = 0; i < 2; i++) {
+        makes_parts = i;
+        each_work(check_starts);
+    }
 }
 END_TEST
 
