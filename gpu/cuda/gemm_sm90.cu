@@ -140,11 +140,14 @@ static_assert(8448 <= SQUARES_MAX);
 
 /* Whether a stream has the usual priority.  Blocks of two launches that wait for blocks of
    their own can keep each other from beginning only if one launch has a higher priority;
-   then they would make all parts themselves, after a long wait. */
+   then they would make all parts themselves, after a long wait.  A stream that captures is
+   not queried: the graph may run on another one. */
 static bool is_usual_stream(cudaStream_t stream)
 {
     int priority = 1;
-    return cudaStreamGetPriority(stream, &priority) == cudaSuccess && priority == 0;
+    if (!runs_now(stream)) return true;
+    if (cudaStreamGetPriority(stream, &priority)) cudaGetLastError();
+    return priority == 0;
 }
 
 /* Whether the launch makes the parts. */
