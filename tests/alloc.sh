@@ -113,7 +113,7 @@ prints "gemm --budget of integers" gemm --recipe plain --unit ampere/mma.m16n8k3
     -k 11 --scale-a 2 --format-d f32 --budget --at 1,1 --worst 1 --json
 prints "predict --sweep" predict --library openblas-0.3.21 --chip haswell --sweep m=3..5 -n 8 -k 9 --json
 prints "gemm --library" gemm --library openblas-0.3.21 --chip haswell -m 4 -n 9 -k 9 --reference none --json
-parts=16 # a hypothesis that has no memory must not count as refuted
+parts=32 # a hypothesis that has no memory must not count as refuted
 prints "explain" explain -a ../A3.npy -b ../B3.npy -d ../D3.npy --recipe fp32 --unit fma/f32 --json
 parts=4
 prints "advise" advise -a ../A.npy --unit v100 --recipe plain --want 1 --json

@@ -51,9 +51,9 @@ enum bitcut_status paste_compute(uint64_t *d, const struct paste_line *x,
                                  int bias, struct fault *f);
 
 /* The number of the groups of a line that the row gives: paste_agreeing() of its
-   paste_compute(), in less time, because a group whose results in the line differ is not
-   computed.  `all`: stop at the first group that it does not give.  d: room for a
-   result. */
+   paste_compute() for a line whose results are those of its digests, in less time,
+   because a group whose results in the line differ is not computed.  `all`: stop at the
+   first group that it does not give.  d: room for a result. */
 enum bitcut_status paste_given(int *groups, uint64_t *d, const struct paste_line *x,
                                const struct paste_operands *o,
                                const struct paste_row *row, struct paste_k order,

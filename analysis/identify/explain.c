@@ -375,7 +375,8 @@ static struct explain_options few_of(const struct explain_options *o)
 }
 
 /* Search for what remains if alpha is the number that the ladder found.  *found: whether
-   a hypothesis without a fault gives D; otherwise *e is as before the search. */
+   a hypothesis without a fault gives D; otherwise *e is as before the search, except for
+   the number of hypotheses tried. */
 static enum bitcut_status confirm_alpha(bool *found, struct explanation *e,
                                         const struct explain_options *o, struct fault *f)
 {
@@ -389,12 +390,14 @@ static enum bitcut_status confirm_alpha(bool *found, struct explanation *e,
     *found = status == BITCUT_OK && e->answer.found && !e->best.h.at[AXIS_FAULT];
     if (status != BITCUT_OK || *found) return status;
     const struct ladder_report ladder = e->ladder;
+    const size_t tried = e->answer.tried;
     explain_space_clear(&e->space);
     memset(e, 0, sizeof *e);
     e->q = given;
     e->ladder = ladder;
     e->ladder.is_final = is_final;
     e->ladder.has_rest = false;
+    e->answer.tried = tried;
     return BITCUT_OK;
 }
 

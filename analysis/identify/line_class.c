@@ -39,6 +39,7 @@ static bool find_runs(struct line_classes *to, uint8_t *common, const struct lin
 {
     uint8_t *const one = malloc(l->width);
     to->runs = 0;
+    to->failed = !one;
     for (size_t i = 0; i < l->count && one; i++) {
         take_line(one, l, i);
         if (to->runs && joins(common + (to->runs - 1) * l->width, one, l->width)) {
@@ -74,6 +75,7 @@ static bool merge_runs(struct line_classes *to, uint8_t *common, size_t width)
 {
     uint8_t *const of = malloc(CLASSES_MAX * width);
     to->classes = 0;
+    to->failed = !of;
     for (size_t i = 0; i < to->runs; i++) to->run[i].of = -1;
     for (size_t turn = 0; turn < to->runs && of; turn++) {
         const size_t i = longest_left(to);
@@ -128,6 +130,7 @@ static bool classify_both(struct class_grid *g)
             for (int c = 0; c < g->cols.classes; c++)
                 g->mask[r][c] = rows[r * g->cols.classes + c];
     }
+    g->rows.failed |= !rows || !cols || g->cols.failed;
     free(rows);
     free(cols);
     return fine;

@@ -29,6 +29,7 @@ struct line_classes {
     struct line_run run[CLASS_RUNS_MAX];
     size_t runs;
     int classes;
+    bool failed; /* memory ran out */
 };
 
 /* The classes, and the order of each pair of a class of rows and a class of columns: one
@@ -48,7 +49,7 @@ struct class_grid {
    gives all of them; runs that one order gives in each row are one class; then the rows
    in the same way.  Each pair gets the order that gives most outputs of D; if `main` is
    not negative, order `main` comes first.  Returns false if an output is given by no
-   order, there are too many classes, or memory runs out. */
+   order, there are too many classes, or memory runs out (g->rows.failed). */
 bool class_grid_make(struct class_grid *g, const uint8_t *gives, size_t m, size_t n,
                      int main);
 

@@ -242,8 +242,8 @@ static bool describe(struct order_classes *to, const struct cover *c, int first,
                      bool *failed)
 {
     struct class_grid *const g = malloc(sizeof *g);
-    *failed = !g;
     bool fine = g && class_grid_make(g, c->gives, c->m, c->n, first);
+    *failed = !g || g->rows.failed;
     int main = first;
     for (int i = 0; fine && first < 0 && i < (int)c->count; i++)
         if (main < 0 || g->outputs[i] > g->outputs[main]) main = i;
@@ -318,6 +318,7 @@ void order_classes_take_best(struct explanation *e, const struct block *sample,
     struct verdict *const v = &e->best;
     uint32_t *const d = memory_allocate(outputs, sizeof *d);
     *v = (struct verdict){ .h = e->classes.h[0], .sampled = outputs };
+    if (!d) *e->space.failed = true;
     if (candidate_make(&v->x, &e->space, v->h) && d &&
         candidate_run(d, &v->x, &e->space, sample,
                       &(struct gemm_options){ .threads = o->threads }, NULL) == BITCUT_OK)

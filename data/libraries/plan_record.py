@@ -12,8 +12,8 @@ of MIB.  It needs plan_pick and plans in the folder it is started in, and writes
 `pack` writes them to one file of at most BYTES: the answers of a kind, without fields that no order of k
 depends on, sorted by leaf and sizes, so that they compress well; if they are too many, the first ones.
 `read` asks plan_pick for the calls again and adds calls and answers to the recordings of FOLDER, as
-plan_learn.py reads them; it needs NAME.trees and NAME.kinds beside PACK.  `wrong` adds the calls of which
-`plan_learn.py --compare`, whose output is FILE, says that they are predicted wrongly, with the seed SEED."""
+plan_learn.py reads them; it needs NAME.trees and NAME.kinds beside PACK.  FILE is what
+`plan_learn.py --compare` prints; `wrong` adds the calls that are predicted wrongly there, with the seed SEED."""
 
 import argparse
 import concurrent.futures
