@@ -22,7 +22,8 @@ amx-fp16 amx_fp16 amx-fp16/tdpfp16ps.m16n16k32.f32.f16 none
 avx512-bf16 avx512_bf16 avx512/vdpbf16ps.m1n16k2.f32.bf16 avx512
 END
 }
-outputs=$((brief ? 1 << 17 : 10000000))
+outputs=$((1 << (brief ? 17 : 20)))
+if is_whole; then outputs=10000000; fi
 
 # here ARCHITECTURE: whether list devices has it; else `why` says why not.
 here() {

@@ -66,7 +66,7 @@ with_peers() {
             awk -v most="${peer#*:}" '{ if ($1 > 0 && $1 < most) good++ }
                 END { exit !(NR == 1 && good == 1) }' || echo "${peer%:*}: no such residual"
     done
-    bench --study batch --batch 20
+    bench --study batch --batch 5
     for peer in strided pointers strided-f16 pointers-f16; do
         grep "\"name\":\"$peer\"" out | grep -q '"relres":[0-9.e-]*,' || echo "no $peer"
     done

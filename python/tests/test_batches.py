@@ -62,14 +62,14 @@ class Explanations(unittest.TestCase):
         c = batch(4, 8, 8, seed=3)
         d = bitcut.gemm(self.a, self.b, c=c, **WAY).d
         self.assertEqual(self.explain(d, c=c).explained, 4)
-        other = self.explain(d, c=c[::-1].copy(), seconds=2)
+        other = self.explain(d, c=c[::-1].copy(), seconds=0.2)
         self.assertFalse(other)
 
     def test_some(self):
         for i in (0, 2):
             d = self.d.copy()
             d[i] = bitcut.gemm(self.a[i], self.b[i], recipe="plain", unit="h100").d
-            e = self.explain(d, seconds=4)
+            e = self.explain(d, seconds=0.4)
             self.assertFalse(e)
             self.assertFalse(e.runs)
             self.assertEqual((e.explained, e.gemm), (3, i))
@@ -291,7 +291,7 @@ class Groups(unittest.TestCase):
         a = numpy.rint(batch(2, 6, 40, seed=4) * 100).astype("f4")
         b = numpy.rint(batch(2, 40, 5, seed=5) * 100).astype("f4")
         d = numpy.clip(a @ b, -128, 127).astype("f4")
-        found = bitcut.explain(d, a, b, seconds=2)
+        found = bitcut.explain(d, a, b, seconds=0.2)
         self.assertFalse(found.found)
 
     def test_explain_groups(self):
@@ -428,11 +428,11 @@ class GroupsOfK(unittest.TestCase):
         self.assertIn("in all 4 groups", e.text)
         other = d.copy()
         other[3] = bitcut.gemm(a[:, 160:].copy(), b[160:].copy(), recipe="plain", unit="h100").d
-        e = bitcut.explain(other, a, b, offsets_k=ends, seconds=5)
+        e = bitcut.explain(other, a, b, offsets_k=ends, seconds=0.5)
         self.assertEqual((e.found, e.explained, e.gemm), (False, 3, 3))
         self.assertIn("Group 3: D is plain", e.text)
         other[3] = d[2]
-        e = bitcut.explain(other, a, b, offsets_k=ends, seconds=5)
+        e = bitcut.explain(other, a, b, offsets_k=ends, seconds=0.5)
         self.assertIn("Group 3: the same, with A and B of group 2", e.text)
         t = bitcut.tolerance(a, b, **WAY, offsets_k=ends, runs=20)
         self.assertTrue(t.judge(d, a, b, **WAY, offsets_k=ends))

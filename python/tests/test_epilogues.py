@@ -157,7 +157,7 @@ class Epilogues(Folder):
         found = bitcut.explain(d, a, b, **WAY, **given)
         self.assertTrue(found and found.runs and "epilogue=layer" in found.line, found)
         given["bias"] = numpy.roll(given["bias"], 1)
-        self.assertFalse(bitcut.explain(d, a, b, seconds=2, **WAY, **given))
+        self.assertFalse(bitcut.explain(d, a, b, seconds=0.2, **WAY, **given))
 
     def test_tolerance(self):
         """A right D of each kind is close; one with a fault of its epilogue is not."""

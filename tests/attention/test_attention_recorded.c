@@ -287,7 +287,8 @@ START_TEST(explained)
     read_array(&r.o, "h200_o.npy");
     for (uint64_t i = test_seed(); read_case(&c, file); i++) {
         const bool plain = is(c.data, "plain") || is(c.data, "wide2");
-        if (is(c.mask, "none") && plain && (i % 20 == 0 || is_long())) {
+        if (is(c.mask, "none") && plain &&
+            (i % (uint64_t)(20 * test_step(3)) == 0 || is_long())) {
             all++;
             explain_recorded(&named, &c, &r);
         }
@@ -314,7 +315,7 @@ START_TEST(h200)
     read_array(&r.lse, "h200_lse.npy");
     for (uint64_t i = test_seed(); read_case(&c, file); i++) {
         struct result x;
-        if (i % 5 && !is_long()) {
+        if (i % (uint64_t)(5 * test_step(4)) && !is_long()) {
             skip(&r, &c);
             continue;
         }

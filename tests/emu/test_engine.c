@@ -122,7 +122,8 @@ START_TEST(engine_is_spec_one_step_away)
             int64_t values[FIELD_VALUES_MAX];
             const int n = field_steps(values, f, u);
             steps += n;
-            for (int i = 0; i < n; i++) differ += !step_compare(u, f, values[i], stream++);
+            for (int i = 0; i < n; i += test_step(4))
+                differ += !step_compare(u, f, values[i], stream++);
         }
     }
     printf("# %d steps\n", steps);

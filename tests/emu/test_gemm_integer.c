@@ -299,11 +299,13 @@ START_TEST(overflow)
 {
     static uint16_t a[1 << 17], b[1 << 17];
     const struct bitcut_format *const s32_format = bitcut_format_find("s32");
+    const int step = test_step(8);
+    uint64_t at = test_seed();
     for (const struct bitcut_unit *u = units; u->name; u++) {
         struct bitcut_gemm g;
         int32_t d = 0, c = 2147483000;
         char why[BITCUT_TEXT_MAX];
-        if (!strstr(u->name, ".s32.")) continue;
+        if (!strstr(u->name, ".s32.") || at++ % (uint64_t)step) continue;
         for (size_t i = 0; i < sizeof a / sizeof a[0]; i++) {
             a[i] = u->a->bits == 16 ? 0x8000 : u->a == bitcut_format_find("u8") ? 0xffff : 0x8080;
             b[i] = u->b->bits == 16 ? 0x8000 : u->b == bitcut_format_find("u8") ? 0xffff : 0x8080;

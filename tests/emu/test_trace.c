@@ -581,13 +581,14 @@ END_TEST
 
 START_TEST(every_row_one_step_away)
 {
+    const int step = test_step(4);
     uint64_t stream = UINT64_C(1) << 32;
     int bad = 0;
     for (const struct bitcut_unit *u = units; u->name; u++)
         for (const struct field *f = fields; f->name; f++) {
             int64_t values[FIELD_VALUES_MAX];
             const int n = field_steps(values, f, u);
-            for (int i = 0; i < n; i++) {
+            for (int i = 0; i < n; i += step) {
                 struct bitcut_unit changed = *u;
                 char text[64], what[128];
                 field_set(f, &changed, values[i]);

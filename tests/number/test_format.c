@@ -54,15 +54,23 @@ static const struct published {
 
 enum { PUBLISHED = sizeof published / sizeof published[0] };
 
+/* The encoding that is `step` later, 0 at the end. */
+static uint64_t later_encoding(const struct bitcut_format *f, uint64_t encoding,
+                               uint64_t step)
+{
+    return (UINT64_MAX >> (64 - f->bits)) - encoding < step ? 0 : encoding + step;
+}
+
 /* The next encoding to look at, 0 at the end: all of a format of at most 22 bits without
-   its padding, else every 257th. */
+   its padding, else every 4099th of 32 bits, every 257th with BITCUT_WHOLE; of formats
+   above 8 bits fewer with BITCUT_BRIEF. */
 static uint64_t next_encoding(const struct bitcut_format *f, uint64_t encoding)
 {
-    const uint64_t last = UINT64_MAX >> (64 - f->bits);
     const uint64_t step = f->bits - f->pad <= 22 ? (uint64_t)1 << f->pad
-                          : f->bits == 32        ? 257
+                          : f->bits == 32        ? test_whole() ? 257 : 4099
                                                  : 0x1fffffffffff;
-    return last - encoding < step ? 0 : encoding + step;
+    return later_encoding(f, encoding,
+                          f->bits > 8 ? step * (uint64_t)test_step(17) : step);
 }
 
 /* x as a binary64, from the fields of the decoded number only. */
@@ -256,7 +264,7 @@ START_TEST(class_counts)
             count[n.kind]++;
             subnormals +=
                 n.kind == NUMBER_FINITE && fabs(number_value(f, n)) < p->least_normal;
-        } while ((x = next_encoding(f, x)));
+        } while ((x = later_encoding(f, x, (uint64_t)1 << f->pad)));
         ck_assert_msg(count[NUMBER_NAN] == p->nans &&
                           count[NUMBER_INF] == p->infinities &&
                           count[NUMBER_ZERO] == p->zeros && subnormals == p->subnormals &&
