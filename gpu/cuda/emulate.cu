@@ -5,7 +5,10 @@
    For each sequence of k and each accumulator, the values of a chain are gathered in the
    order in which they are added.  So the methods do not depend on splits, layouts, orders
    of k, terms or equilibration.  Then accumulators are folded, sequences are added, and D
-   is computed, as lib/gemm/recipe.h and lib/bitcut.h define. */
+   is computed, as lib/gemm/recipe.h and lib/bitcut.h define.
+
+   If everything is one chain of single parts that NATIVE computes, a kernel of whole
+   GEMMs computes D. */
 #include "gpu/cuda/emulate_gather.cuh"
 
 #include <algorithm>
@@ -462,6 +465,47 @@ rt_error gemm_emulate(const struct emulated &e)
     return status == RT_SUCCESS ? finish_start(e) : status;
 }
 
+/* --- by a kernel of whole GEMMs ----------------------------------------------------- */
+
+bool is_f32(const struct bitcut_matrix &x)
+{
+    return x.format->exponent_bits == 8 && x.format->fraction_bits == 23 && !x.each;
+}
+
+/* Whether an operand has one part, in the format in which the unit reads it. */
+bool has_one_part(const struct split_rule &s, const struct bitcut_format &read)
+{
+    const struct bitcut_format &f = s.part[0].format;
+    return s.parts == 1 && f.exponent_bits == read.exponent_bits &&
+           f.fraction_bits == read.fraction_bits;
+}
+
+/* Whether the products of an instruction are added in the order of k. */
+bool adds_in_order(const struct unit_rule &r)
+{
+    int i = 0;
+    while (i < r.k && r.order[i] == i) i++;
+    return i == r.k;
+}
+
+/* Whether the GEMM is one chain that NATIVE computes, of single parts of FP32 elements,
+   in the order of k, without events. */
+bool is_native_product(const struct gpu_work *w, const struct k_parts *parts)
+{
+    const struct bitcut_gemm *const g = &w->gemm;
+    const struct gemm_plan *const p = &w->plan;
+    const struct gpu_emulation *const e = &w->emulation;
+    const struct unit_rule &rule = e->rule[0];
+    const bool one = p->terms == 1 && has_one_part(e->a, rule.operand[0]) &&
+                     has_one_part(e->b, rule.operand[1]) && !p->equilibrate &&
+                     parts->count == 1 && !parts->element && adds_in_order(rule);
+    const bool plain = !p->promote && !e->promotes && !p->tile_k && !p->term[0].scaled &&
+                       !p->recipe->zeroed && !p->order.partial_format;
+    return e->method[0] == CHAIN_NATIVE && one && plain && e->nan == rule.nan &&
+           is_f32(g->a) && is_f32(g->b) && is_f32(g->d) &&
+           (!gemm_reads_c(g) || is_f32(g->c));
+}
+
 /* Number of outputs that TENSOR has computed one by one since the last query. */
 __device__ unsigned long long repaired_outputs;
 
@@ -497,10 +541,25 @@ rt_error emulation_start(const struct gpu_work *w, void *workspace, rt_stream st
     return status;
 }
 
+/* It makes the parts in one pass, and writes D. */
+bool emulation_by_kernel(struct gpu_work *to, const struct gpu_work *w)
+{
+    struct k_parts parts;
+    if (parts_of(&parts, w) != BITCUT_OK) return false;
+    const bool is_product = is_native_product(w, &parts);
+    k_parts_clear(&parts);
+    if (!is_product) return false;
+    *to = *w;
+    to->plan.order.slices = 1;
+    to->kernel = native_kernel(w->gemm.m, w->gemm.n, w->emulation.rule[0]);
+    return to->kernel;
+}
+
 } // namespace
 
 extern const struct emulation_code emulation_code = { emulation_workspace,
-                                                      emulation_start };
+                                                      emulation_start,
+                                                      emulation_by_kernel };
 
 int emulation_counts(struct gpu_count to[GPU_COUNTS_MAX])
 {

@@ -135,6 +135,10 @@ rt_error native_start(const emulate_chain &x, rt_stream stream);
 rt_error simt_start(const emulate_chain &x, rt_stream stream);
 rt_error cut_start(const emulate_chain &x, rt_stream stream);
 
+/* The kernel of the current device that multiplies m x k by k x n parts as this rule of
+   NATIVE, with k ascending; NULL: there is none. */
+const struct gpu_kernel *native_kernel(size_t m, size_t n, const struct unit_rule &rule);
+
 /* Start the definition, for all outputs or for the outputs of wild lines. */
 rt_error steps_start(const emulate_chain &x, bool all, rt_stream stream);
 

@@ -79,7 +79,7 @@ unsigned architecture_now(int *processors)
 /* The kernel that multiplies such parts on this device: the kernel with the largest tile
    such that there are at least as many tiles as multiprocessors; otherwise the kernel
    with the smallest tile; NULL: there is none. */
-const struct gpu_kernel *plain_kernel(const emulate_chain &x, int format)
+const struct gpu_kernel *plain_kernel(size_t m, size_t n, int format)
 {
     const struct gpu_kernel *found = NULL;
     int processors;
@@ -89,14 +89,13 @@ const struct gpu_kernel *plain_kernel(const emulate_chain &x, int format)
             strcmp(k->recipe, "plain") != 0 || k->program.promote)
             continue;
         found = k;
-        if (divide_up(x.a.lines, k->tile_m) * divide_up(x.b.lines, k->tile_n) >=
-            (size_t)processors)
+        if (divide_up(m, k->tile_m) * divide_up(n, k->tile_n) >= (size_t)processors)
             break;
     }
     return found;
 }
 #else
-const struct gpu_kernel *plain_kernel(const emulate_chain &, int) { return NULL; }
+const struct gpu_kernel *plain_kernel(size_t, size_t, int) { return NULL; }
 #endif
 
 struct parts parts_of(const emulate_operand &x, int format)
@@ -132,7 +131,7 @@ rt_error native_with(const emulate_chain &x, rt_stream stream)
 {
     constexpr int bytes = 3 * sizeof(stage_of_parts);
     const struct gpu_kernel *const kernel =
-        TIMES == 2 && !x.events ? plain_kernel(x, FORMAT) : NULL;
+        TIMES == 2 && !x.events ? plain_kernel(x.a.lines, x.b.lines, FORMAT) : NULL;
     const rt_error status =
         rt_function_set(native<FORMAT, TIMES>, RT_SHARED_BYTES, bytes);
     if (status != RT_SUCCESS) return status;
@@ -157,12 +156,23 @@ constexpr struct {
     { FORMAT_TF32, 1, native_with<FORMAT_TF32, 1> },
 };
 
+/* The number of times 16 bytes of k that an instruction takes. */
+int times_of(const struct unit_rule &r, int format)
+{
+    return r.block * (int)part_bytes(format) / 16;
+}
+
 } // namespace
+
+const struct gpu_kernel *native_kernel(size_t m, size_t n, const struct unit_rule &rule)
+{
+    const int format = format_of(rule.operand);
+    return times_of(rule, format) == 2 ? plain_kernel(m, n, format) : NULL;
+}
 
 rt_error native_start(const emulate_chain &x, rt_stream stream)
 {
-    const int format = format_of(x.rule.operand);
-    const int times = x.rule.block * (int)part_bytes(format) / 16;
+    const int format = format_of(x.rule.operand), times = times_of(x.rule, format);
     for (const auto &code : natives)
         if (code.format == format && code.times == times) return code.start(x, stream);
     return RT_NO_FUNCTION;
