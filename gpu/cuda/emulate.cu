@@ -70,17 +70,17 @@ rt_error steps_all(const emulate_chain &x, rt_stream stream)
 
 /* --- the methods -------------------------------------------------------------------- */
 
-/* By enum chain_method: bytes that are derived from each value, in addition to its own 4
-   bytes. */
+/* By enum chain_method: bytes of each value, and bytes that are derived from it.  If
+   there are no values, parts in the format of A are gathered instead. */
 constexpr struct {
     rt_error (*start)(const emulate_chain &x, rt_stream stream);
     bool b_across;
-    size_t parts, exponents, codes;
+    size_t values, parts, exponents, codes;
     bool powers;
 } methods[CHAIN_METHODS] = {
-    { steps_all, true, 0, 0, 0, false },     { simt_start, true, 0, 0, 0, false },
-    { cut_start, false, 0, 2, 0, false },    { tensor_start, false, 4, 0, 1, true },
-    { native_start, false, 4, 0, 0, false },
+    { steps_all, true, 4, 0, 0, 0, false },     { simt_start, true, 4, 0, 0, 0, false },
+    { cut_start, false, 4, 0, 2, 0, false },    { tensor_start, false, 4, 4, 0, 1, true },
+    { native_start, false, 0, 4, 0, 0, false },
 };
 
 /* Products of two values with exponents in this window, and sums of any number of such
@@ -101,8 +101,6 @@ emulate_window window_of(enum chain_method method, const struct unit_rule &r)
     default: return any;
     }
 }
-
-bool is_limited(const emulate_window &w) { return w.least > -149 || !w.specials; }
 
 /* --- after the chains --------------------------------------------------------------- */
 
@@ -227,20 +225,21 @@ void parts_of_operand(size_t to[5], size_t *end, size_t lines, size_t products,
                       const struct gpu_work *w)
 {
     const emulate_operand x = operand_of(lines, products);
-    const size_t values = x.padded * x.length;
-    size_t parts = 0, exponents = 0, codes = 0, powers = 0;
+    const size_t count = x.padded * x.length;
+    size_t values = 0, parts = 0, exponents = 0, codes = 0, powers = 0;
     for (int a = 0; a < w->plan.accumulators; a++) {
         const auto &m = methods[w->emulation.method[a]];
+        if (m.values > values) values = m.values;
         if (m.parts > parts) parts = m.parts;
         if (m.exponents > exponents) exponents = m.exponents;
         if (m.codes > codes) codes = m.codes;
         if (m.powers) powers = sizeof(uint16_t);
     }
-    to[0] = part(end, values * sizeof(float));
-    to[1] = part(end, values * parts);
-    to[2] = part(end, values * exponents);
-    to[3] = part(end, values * codes);
-    to[4] = part(end, values / 4 * powers); /* of blocks of 4 or more */
+    to[0] = part(end, count * values);
+    to[1] = part(end, count * parts);
+    to[2] = part(end, count * exponents);
+    to[3] = part(end, count * codes);
+    to[4] = part(end, count / 4 * powers); /* of blocks of 4 or more */
 }
 
 struct layout layout_of(const struct gpu_work *w, const struct k_parts *parts)
@@ -322,11 +321,17 @@ void place_operand(emulate_operand *x, const struct emulated &e, const size_t at
     x->wild = place<uint32_t>(e, wild);
 }
 
+bool is_f32(const struct bitcut_format &x)
+{
+    return x.exponent_bits == 8 && x.fraction_bits == 23;
+}
+
 rt_error gather_start(const struct emulated &e, const emulate_chain &x,
                       const struct chain &c, int accumulator, bool is_b)
 {
     const struct gpu_emulation *const em = &e.work->emulation;
     const emulate_operand &to = is_b ? x.b : x.a;
+    const enum chain_method method = em->method[accumulator];
     source s = {};
     s.matrix = operand_view(e, is_b);
     s.k = e.work->gemm.k;
@@ -337,13 +342,15 @@ rt_error gather_start(const struct emulated &e, const emulate_chain &x,
     s.runs = (uint32_t)c.runs;
     s.products = c.products;
     s.element = e.parts->element ? place<uint32_t>(e, e.at.elements) : NULL;
-    s.window = window_of(em->method[accumulator], x.rule);
+    s.window = window_of(method, x.rule);
+    s.parts = methods[method].values ? (int)FORMAT_F32 : format_of(x.rule.operand);
     const rt_error status =
         rt_fill_start(to.wild, 0, to.padded * sizeof *to.wild, e.stream);
     const dim3 grid = grid_of(to.length / GATHER_TILE, to.padded / GATHER_TILE),
                threads(GATHER_TILE, GATHER_ROWS);
     if (status != RT_SUCCESS) return status;
-    gather<<<grid, threads, 0, e.stream>>>(s, x.rule, to);
+    const auto code = is_f32(s.matrix.format) ? gather<true> : gather<false>;
+    code<<<grid, threads, 0, e.stream>>>(s, x.rule, to);
     return rt_last_error();
 }
 
@@ -467,10 +474,7 @@ rt_error gemm_emulate(const struct emulated &e)
 
 /* --- by a kernel of whole GEMMs ----------------------------------------------------- */
 
-bool is_f32(const struct bitcut_matrix &x)
-{
-    return x.format->exponent_bits == 8 && x.format->fraction_bits == 23 && !x.each;
-}
+bool is_f32_matrix(const struct bitcut_matrix &x) { return is_f32(*x.format) && !x.each; }
 
 /* Whether an operand has one part, in the format in which the unit reads it. */
 bool has_one_part(const struct split_rule &s, const struct bitcut_format &read)
@@ -502,8 +506,8 @@ bool is_native_product(const struct gpu_work *w, const struct k_parts *parts)
     const bool plain = !p->promote && !e->promotes && !p->tile_k && !p->term[0].scaled &&
                        !p->recipe->zeroed && !p->order.partial_format;
     return e->method[0] == CHAIN_NATIVE && one && plain && e->nan == rule.nan &&
-           is_f32(g->a) && is_f32(g->b) && is_f32(g->d) &&
-           (!gemm_reads_c(g) || is_f32(g->c));
+           is_f32_matrix(g->a) && is_f32_matrix(g->b) && is_f32_matrix(g->d) &&
+           (!gemm_reads_c(g) || is_f32_matrix(g->c));
 }
 
 /* Number of outputs that TENSOR has computed one by one since the last query. */

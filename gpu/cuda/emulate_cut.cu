@@ -397,9 +397,7 @@ __global__ void __launch_bounds__(CORE_THREADS, L > 8 ? 1 : 2)
     for (int i = 0; i < EACH * EACH; i++)
         c[i / EACH][i % EACH] = sum[i / EACH][i % EACH] = 0;
     const auto happen = [&](uint32_t what) {
-#pragma unroll
-        for (int i = 0; i < EACH * EACH; i++)
-            event_apply(c[i / EACH][i % EACH], sum[i / EACH][i % EACH], what, x);
+        events_apply<EACH * EACH>(&c[0][0], &sum[0][0], what, x);
     };
     constexpr bool exponents = has_exponents<FINISH, L>;
     cut_load<exponents>(&m[0], x, i0, j0, 0);
