@@ -326,6 +326,25 @@ bool is_f32(const struct bitcut_format &x)
     return x.exponent_bits == 8 && x.fraction_bits == 23;
 }
 
+/* No value is typical if the rounding depends on other bits, or the format is special. */
+typical_part typical_part_of(const struct split_rule &s, int part)
+{
+    const struct bitcut_format &f = s.part[part].format;
+    const enum direction by = s.part[part].rounding.direction;
+    const int drop = 23 - f.fraction_bits, emin = 1 - f.bias,
+              emax = (1 << f.exponent_bits) - 2 - f.bias;
+    typical_part x = { 0, 0, 0, 0, drop };
+    if (part >= s.parts || s.part[part].copy || s.part[part].level != part || drop < 1 ||
+        !f.fraction_bits || !f.has_sign || f.special != SPECIAL_IEEE || emin < -126 ||
+        emax > 127 || (by != TO_NEAREST_EVEN && by != TO_NEAREST_AWAY && by != TO_ZERO))
+        return x;
+    x.least = (uint32_t)(emin + 127) << 23;
+    x.range = ((uint32_t)(emax + 127) << 23) - x.least;
+    x.even = by == TO_NEAREST_EVEN;
+    x.add = by == TO_ZERO ? 0 : (1u << (drop - 1)) - x.even;
+    return x;
+}
+
 rt_error gather_start(const struct emulated &e, const emulate_chain &x,
                       const struct chain &c, int accumulator, bool is_b)
 {
@@ -338,6 +357,8 @@ rt_error gather_start(const struct emulated &e, const emulate_chain &x,
     s.is_b = is_b;
     s.largest = largest_of(e, is_b);
     s.split = is_b ? em->b : em->a;
+    for (int i = 0; i < 2; i++) s.typical[i] = typical_part_of(s.split, i);
+    s.scale = ldexpf(1, s.split.scale);
     s.run = place<struct chain_run>(e, e.at.runs);
     s.runs = (uint32_t)c.runs;
     s.products = c.products;

@@ -25,6 +25,15 @@ __global__ void largest(uint32_t *to, const __grid_constant__ view v, size_t k)
     if (threadIdx.x == 0) to[blockIdx.x] = all;
 }
 
+/* How a part is made of most values: a value whose magnitude is 0, or one of `range`
+   encodings from `least` on, is rounded in its encoding, where the fraction carries into
+   the exponent.  The lowest `drop` bits are dropped after `add` is added, and with `even`
+   the lowest bit that is retained.  If `range` is 0, no value is rounded so. */
+struct typical_part {
+    uint32_t least, range, add, even;
+    int drop;
+};
+
 /* The source of the values of an operand. */
 struct source {
     view matrix;
@@ -32,6 +41,8 @@ struct source {
     bool is_b;
     const uint32_t *largest; /* for equilibrated lines, or NULL         */
     struct split_rule split;
+    struct typical_part typical[2]; /* of the first two parts                */
+    float scale;                    /* of the second part, for typical values */
     const struct chain_run *run;
     uint32_t runs, products;
     const uint32_t *element; /* k at each position; NULL: the position itself, and none
@@ -71,7 +82,7 @@ __device__ product_place place_of_product(const source &s, const unit_rule &rule
     return { k < s.k ? k : NO_K, s.is_b ? r->b : r->a };
 }
 
-/* Part `part` of x.  Known positions of parts are read from constant memory in
+/* Part `part` of any x.  Known positions of parts are read from constant memory in
    instructions. */
 __device__ __forceinline__ uint32_t part_of(const split_rule &s, uint32_t x, int part)
 {
@@ -81,13 +92,35 @@ __device__ __forceinline__ uint32_t part_of(const split_rule &s, uint32_t x, int
                        : emulate_part(&s, x, 2);
 }
 
+/* Round x in its encoding; false: it is not typical. */
+__device__ __forceinline__ bool round_typical(uint32_t &part, const typical_part &t,
+                                              uint32_t x)
+{
+    const uint32_t m = emulate_magnitude(x);
+    part = (x + t.add + (x >> t.drop & t.even)) >> t.drop << t.drop;
+    return m - t.least < t.range || (m == 0 && t.range);
+}
+
+/* Part `part` of x by the parts of typical values; false: some part is not typical. */
+__device__ __forceinline__ bool typical_part_of(uint32_t &v, const source &s, uint32_t x,
+                                                int part)
+{
+    const bool typical = round_typical(v, s.typical[0], x);
+    if (part == 0) return typical;
+    const uint32_t residual =
+        emulate_multiply(emulate_add(x, v ^ EMULATE_SIGN), __float_as_uint(s.scale));
+    return part == 1 && round_typical(v, s.typical[1], residual) && typical;
+}
+
 /* The value in the chain of element x of a line. */
 __device__ __forceinline__ uint32_t value_of(const source &s, const unit_rule &rule,
                                              size_t line, uint32_t x, int part)
 {
     if (s.largest)
         x = emulate_scale(x, emulate_exponent(s.split.target, s.largest[line]));
-    return emulate_read(&rule, s.is_b, part_of(s.split, x, part));
+    uint32_t v;
+    if (!typical_part_of(v, s, x, part)) v = part_of(s.split, x, part);
+    return emulate_read(&rule, s.is_b, v);
 }
 
 /* Whether a method does not accept all values. */
