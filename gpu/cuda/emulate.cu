@@ -111,12 +111,12 @@ struct folding {
     uint32_t nan;
     bool rounds;
     struct bitcut_format sums;
+    struct bitcut_rounding nearest; /* a thread that made it would store it in memory */
 };
 
 __device__ uint32_t sum_rounded(const folding &x, uint32_t v)
 {
-    const struct bitcut_rounding nearest = emulate_nearest();
-    return x.rounds && !emulate_is_nan(v) ? emulate_round(&x.sums, &nearest, v) : v;
+    return x.rounds && !emulate_is_nan(v) ? emulate_round(&x.sums, &x.nearest, v) : v;
 }
 
 /* Fold the accumulators of a sequence into one, and add the last `adds` of the sums
@@ -440,6 +440,8 @@ rt_error sequence_start(const struct emulated &e, size_t sequence, int kept)
     f.nan = w->emulation.nan;
     f.rounds = w->plan.order.partial_format != NULL;
     if (f.rounds) f.sums = *w->plan.order.partial_format;
+    f.nearest.direction = TO_NEAREST_EVEN;
+    f.nearest.overflow = OVERFLOW_IEEE;
     if (status != RT_SUCCESS || !folds) return status;
     fold<<<blocks_for(count), EMULATE_THREADS, 0, e.stream>>>(sums, adds, count, f);
     return rt_last_error();
