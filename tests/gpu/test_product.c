@@ -541,5 +541,5 @@ START_TEST(slices)
 }
 END_TEST
 
-TEST_MAIN("product", parts, products, prepares, nothing, without_parts, emulated_by_kernel,
-          failures, slices)
+TEST_MAIN("product", parts, products, prepares, nothing, without_parts,
+          emulated_by_kernel, failures, slices)
