@@ -5,7 +5,10 @@
    For each sequence of k and each accumulator, the values of a chain are gathered in the
    order in which they are added.  So the methods do not depend on splits, layouts, orders
    of k, terms or equilibration.  Then accumulators are folded, sequences are added, and D
-   is computed, as lib/gemm/recipe.h and lib/bitcut.h define. */
+   is computed, as lib/gemm/recipe.h and lib/bitcut.h define.
+
+   If everything is one chain of single parts that NATIVE computes, a kernel of whole
+   GEMMs computes D. */
 #include "gpu/cuda/emulate_gather.cuh"
 
 #include <algorithm>
@@ -67,17 +70,17 @@ rt_error steps_all(const emulate_chain &x, rt_stream stream)
 
 /* --- the methods -------------------------------------------------------------------- */
 
-/* By enum chain_method: bytes that are derived from each value, in addition to its own 4
-   bytes. */
+/* By enum chain_method: bytes of each value, and bytes that are derived from it.  If
+   there are no values, parts in the format of A are gathered instead. */
 constexpr struct {
     rt_error (*start)(const emulate_chain &x, rt_stream stream);
     bool b_across;
-    size_t parts, exponents, codes;
+    size_t values, parts, exponents, codes;
     bool powers;
 } methods[CHAIN_METHODS] = {
-    { steps_all, true, 0, 0, 0, false },     { simt_start, true, 0, 0, 0, false },
-    { cut_start, false, 0, 2, 0, false },    { tensor_start, false, 4, 0, 1, true },
-    { native_start, false, 4, 0, 0, false },
+    { steps_all, true, 4, 0, 0, 0, false },     { simt_start, true, 4, 0, 0, 0, false },
+    { cut_start, false, 4, 0, 2, 0, false },    { tensor_start, false, 4, 4, 0, 1, true },
+    { native_start, false, 0, 4, 0, 0, false },
 };
 
 /* Products of two values with exponents in this window, and sums of any number of such
@@ -99,8 +102,6 @@ emulate_window window_of(enum chain_method method, const struct unit_rule &r)
     }
 }
 
-bool is_limited(const emulate_window &w) { return w.least > -149 || !w.specials; }
-
 /* --- after the chains --------------------------------------------------------------- */
 
 /* Sums of sequences, and the format to which they are rounded. */
@@ -110,12 +111,12 @@ struct folding {
     uint32_t nan;
     bool rounds;
     struct bitcut_format sums;
+    struct bitcut_rounding nearest; /* a thread that made it would store it in memory */
 };
 
 __device__ uint32_t sum_rounded(const folding &x, uint32_t v)
 {
-    const struct bitcut_rounding nearest = emulate_nearest();
-    return x.rounds && !emulate_is_nan(v) ? emulate_round(&x.sums, &nearest, v) : v;
+    return x.rounds && !emulate_is_nan(v) ? emulate_round(&x.sums, &x.nearest, v) : v;
 }
 
 /* Fold the accumulators of a sequence into one, and add the last `adds` of the sums
@@ -224,20 +225,21 @@ void parts_of_operand(size_t to[5], size_t *end, size_t lines, size_t products,
                       const struct gpu_work *w)
 {
     const emulate_operand x = operand_of(lines, products);
-    const size_t values = x.padded * x.length;
-    size_t parts = 0, exponents = 0, codes = 0, powers = 0;
+    const size_t count = x.padded * x.length;
+    size_t values = 0, parts = 0, exponents = 0, codes = 0, powers = 0;
     for (int a = 0; a < w->plan.accumulators; a++) {
         const auto &m = methods[w->emulation.method[a]];
+        if (m.values > values) values = m.values;
         if (m.parts > parts) parts = m.parts;
         if (m.exponents > exponents) exponents = m.exponents;
         if (m.codes > codes) codes = m.codes;
         if (m.powers) powers = sizeof(uint16_t);
     }
-    to[0] = part(end, values * sizeof(float));
-    to[1] = part(end, values * parts);
-    to[2] = part(end, values * exponents);
-    to[3] = part(end, values * codes);
-    to[4] = part(end, values / 4 * powers); /* of blocks of 4 or more */
+    to[0] = part(end, count * values);
+    to[1] = part(end, count * parts);
+    to[2] = part(end, count * exponents);
+    to[3] = part(end, count * codes);
+    to[4] = part(end, count / 4 * powers); /* of blocks of 4 or more */
 }
 
 struct layout layout_of(const struct gpu_work *w, const struct k_parts *parts)
@@ -319,28 +321,57 @@ void place_operand(emulate_operand *x, const struct emulated &e, const size_t at
     x->wild = place<uint32_t>(e, wild);
 }
 
+bool is_f32(const struct bitcut_format &x)
+{
+    return x.exponent_bits == 8 && x.fraction_bits == 23;
+}
+
+/* No value is typical if the rounding depends on other bits, or the format is special. */
+typical_part typical_part_of(const struct split_rule &s, int part)
+{
+    const struct bitcut_format &f = s.part[part].format;
+    const enum direction by = s.part[part].rounding.direction;
+    const int drop = 23 - f.fraction_bits, emin = 1 - f.bias,
+              emax = (1 << f.exponent_bits) - 2 - f.bias;
+    typical_part x = { 0, 0, 0, 0, drop };
+    if (part >= s.parts || s.part[part].copy || s.part[part].level != part || drop < 1 ||
+        !f.fraction_bits || !f.has_sign || f.special != SPECIAL_IEEE || emin < -126 ||
+        emax > 127 || (by != TO_NEAREST_EVEN && by != TO_NEAREST_AWAY && by != TO_ZERO))
+        return x;
+    x.least = (uint32_t)(emin + 127) << 23;
+    x.range = ((uint32_t)(emax + 127) << 23) - x.least;
+    x.even = by == TO_NEAREST_EVEN;
+    x.add = by == TO_ZERO ? 0 : (1u << (drop - 1)) - x.even;
+    return x;
+}
+
 rt_error gather_start(const struct emulated &e, const emulate_chain &x,
                       const struct chain &c, int accumulator, bool is_b)
 {
     const struct gpu_emulation *const em = &e.work->emulation;
     const emulate_operand &to = is_b ? x.b : x.a;
+    const enum chain_method method = em->method[accumulator];
     source s = {};
     s.matrix = operand_view(e, is_b);
     s.k = e.work->gemm.k;
     s.is_b = is_b;
     s.largest = largest_of(e, is_b);
     s.split = is_b ? em->b : em->a;
+    for (int i = 0; i < 2; i++) s.typical[i] = typical_part_of(s.split, i);
+    s.scale = ldexpf(1, s.split.scale);
     s.run = place<struct chain_run>(e, e.at.runs);
     s.runs = (uint32_t)c.runs;
     s.products = c.products;
     s.element = e.parts->element ? place<uint32_t>(e, e.at.elements) : NULL;
-    s.window = window_of(em->method[accumulator], x.rule);
+    s.window = window_of(method, x.rule);
+    s.parts = methods[method].values ? (int)FORMAT_F32 : format_of(x.rule.operand);
     const rt_error status =
         rt_fill_start(to.wild, 0, to.padded * sizeof *to.wild, e.stream);
     const dim3 grid = grid_of(to.length / GATHER_TILE, to.padded / GATHER_TILE),
                threads(GATHER_TILE, GATHER_ROWS);
     if (status != RT_SUCCESS) return status;
-    gather<<<grid, threads, 0, e.stream>>>(s, x.rule, to);
+    const auto code = is_f32(s.matrix.format) ? gather<true> : gather<false>;
+    code<<<grid, threads, 0, e.stream>>>(s, x.rule, to);
     return rt_last_error();
 }
 
@@ -409,6 +440,8 @@ rt_error sequence_start(const struct emulated &e, size_t sequence, int kept)
     f.nan = w->emulation.nan;
     f.rounds = w->plan.order.partial_format != NULL;
     if (f.rounds) f.sums = *w->plan.order.partial_format;
+    f.nearest.direction = TO_NEAREST_EVEN;
+    f.nearest.overflow = OVERFLOW_IEEE;
     if (status != RT_SUCCESS || !folds) return status;
     fold<<<blocks_for(count), EMULATE_THREADS, 0, e.stream>>>(sums, adds, count, f);
     return rt_last_error();
@@ -462,6 +495,44 @@ rt_error gemm_emulate(const struct emulated &e)
     return status == RT_SUCCESS ? finish_start(e) : status;
 }
 
+/* --- by a kernel of whole GEMMs ----------------------------------------------------- */
+
+bool is_f32_matrix(const struct bitcut_matrix &x) { return is_f32(*x.format) && !x.each; }
+
+/* Whether an operand has one part, in the format in which the unit reads it. */
+bool has_one_part(const struct split_rule &s, const struct bitcut_format &read)
+{
+    const struct bitcut_format &f = s.part[0].format;
+    return s.parts == 1 && f.exponent_bits == read.exponent_bits &&
+           f.fraction_bits == read.fraction_bits;
+}
+
+/* Whether the products of an instruction are added in the order of k. */
+bool adds_in_order(const struct unit_rule &r)
+{
+    int i = 0;
+    while (i < r.k && r.order[i] == i) i++;
+    return i == r.k;
+}
+
+/* Whether the GEMM is one chain that NATIVE computes, of single parts of FP32 elements,
+   in the order of k, without events. */
+bool is_native_product(const struct gpu_work *w, const struct k_parts *parts)
+{
+    const struct bitcut_gemm *const g = &w->gemm;
+    const struct gemm_plan *const p = &w->plan;
+    const struct gpu_emulation *const e = &w->emulation;
+    const struct unit_rule &rule = e->rule[0];
+    const bool one = p->terms == 1 && has_one_part(e->a, rule.operand[0]) &&
+                     has_one_part(e->b, rule.operand[1]) && !p->equilibrate &&
+                     parts->count == 1 && !parts->element && adds_in_order(rule);
+    const bool plain = !p->promote && !e->promotes && !p->tile_k && !p->term[0].scaled &&
+                       !p->recipe->zeroed && !p->order.partial_format;
+    return e->method[0] == CHAIN_NATIVE && one && plain && e->nan == rule.nan &&
+           is_f32_matrix(g->a) && is_f32_matrix(g->b) && is_f32_matrix(g->d) &&
+           (!gemm_reads_c(g) || is_f32_matrix(g->c));
+}
+
 /* Number of outputs that TENSOR has computed one by one since the last query. */
 __device__ unsigned long long repaired_outputs;
 
@@ -497,10 +568,25 @@ rt_error emulation_start(const struct gpu_work *w, void *workspace, rt_stream st
     return status;
 }
 
+/* It makes the parts in one pass, and writes D. */
+bool emulation_by_kernel(struct gpu_work *to, const struct gpu_work *w)
+{
+    struct k_parts parts;
+    if (parts_of(&parts, w) != BITCUT_OK) return false;
+    const bool is_product = is_native_product(w, &parts);
+    k_parts_clear(&parts);
+    if (!is_product) return false;
+    *to = *w;
+    to->plan.order.slices = 1;
+    to->kernel = native_kernel(w->gemm.m, w->gemm.n, w->emulation.rule[0]);
+    return to->kernel;
+}
+
 } // namespace
 
 extern const struct emulation_code emulation_code = { emulation_workspace,
-                                                      emulation_start };
+                                                      emulation_start,
+                                                      emulation_by_kernel };
 
 int emulation_counts(struct gpu_count to[GPU_COUNTS_MAX])
 {

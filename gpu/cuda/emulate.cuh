@@ -2,9 +2,9 @@
 /* Code shared by the files that emulate other units: one chain of a GEMM on the device.
 
    A chain (gpu/emulate/chains.h) is a dot product of `products` values for every output.
-   The values are gathered first, as FP32, line after line; other data that a method needs
-   is derived from them.  The number of lines and their length are padded to whole tiles,
-   with +0. */
+   The values are gathered first, line after line, as FP32 or as parts for an instruction;
+   other data that a method needs is derived from them.  The number of lines and their
+   length are padded to whole tiles, with +0. */
 #ifndef BITCUT_GPU_CUDA_EMULATE_CUH
 #define BITCUT_GPU_CUDA_EMULATE_CUH
 
@@ -25,7 +25,8 @@ struct emulate_operand {
     size_t lines, padded, length;
     bool across;
     float *value;
-    void *parts; /* TENSOR, NATIVE: values in the multiplier's format, i * length + p */
+    void *parts; /* TENSOR, NATIVE: in the multiplier's format, i * length + p; NATIVE has
+                    no values                                            */
     int16_t *exponent; /* CUT: exponents by which values align, in the same order; NONE
                           for a zero                                         */
     uint8_t *code; /* TENSOR, for f16: codes in the same order, one byte each           */
@@ -58,21 +59,28 @@ struct emulate_window {
 
 /* --- what happens between steps ----------------------------------------------------- */
 
-/* The next event of a chain. */
+/* The next event of a chain, which is loaded before it happens. */
 struct emulate_events {
     const struct chain_event *next, *end;
-    uint32_t at;
+    uint32_t at, what;
 
     __device__ explicit emulate_events(const emulate_chain &x)
-        : next(x.event), end(x.event + x.events), at(x.events ? x.event->at : UINT32_MAX)
+        : next(x.event), end(x.event + x.events)
     {
+        load();
     }
     __device__ uint32_t take()
     {
-        const uint32_t what = next->what;
+        const uint32_t now = what;
         next++;
-        at = next < end ? next->at : UINT32_MAX;
-        return what;
+        load();
+        return now;
+    }
+    __device__ void load()
+    {
+        const bool is_there = next < end;
+        at = is_there ? next->at : UINT32_MAX;
+        what = is_there ? next->what : 0;
     }
 };
 
@@ -91,6 +99,20 @@ static __device__ __forceinline__ void event_apply(float &c, float &sum, uint32_
         if (x.rule.flush_inputs && c != 0 && fabsf(c) < 0x1p-126f) c = 0;
     }
     if (what & CHAIN_ZERO && (__float_as_uint(c) & 0x7fffffff) >= x.zeroed) c = 0;
+}
+
+/* Apply an event to N accumulators.  Most events are promotions. */
+template <int N>
+static __device__ __forceinline__ void events_apply(float *c, float *sum, uint32_t what,
+                                                    const emulate_chain &x)
+{
+    if (what == CHAIN_PROMOTE) {
+#pragma unroll
+        for (int i = 0; i < N; i++) sum[i] = __fadd_rn(sum[i], c[i]), c[i] = 0;
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i++) event_apply(c[i], sum[i], what, x);
+    }
 }
 
 /* The result of a chain, with the only NaN. */
@@ -134,6 +156,10 @@ rt_error tensor_start(const emulate_chain &x, rt_stream stream);
 rt_error native_start(const emulate_chain &x, rt_stream stream);
 rt_error simt_start(const emulate_chain &x, rt_stream stream);
 rt_error cut_start(const emulate_chain &x, rt_stream stream);
+
+/* The kernel of the current device that multiplies m x k by k x n parts as this rule of
+   NATIVE, with k ascending; NULL: there is none. */
+const struct gpu_kernel *native_kernel(size_t m, size_t n, const struct unit_rule &rule);
 
 /* Start the definition, for all outputs or for the outputs of wild lines. */
 rt_error steps_start(const emulate_chain &x, bool all, rt_stream stream);

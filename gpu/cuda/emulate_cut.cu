@@ -3,7 +3,8 @@
    device's FP32, FP64 and integer pipes.  A product is exact in FP32.  It is converted
    with truncation to units of the last retained bit; sums are integers.  Exponents are
    16-bit numbers, two in a register, so that a maximum over sums of two exponents takes
-   half an instruction for each product.
+   half an instruction for each product.  Sums that drop no bits are FP64 sums of four
+   products, or FP32 sums of two, with the errors of the additions.
 
    Launch: 256 threads for a tile, stages of k in shared memory. */
 #include "gpu/cuda/emulate.cuh"
@@ -40,6 +41,10 @@ __global__ void exponents(emulate_operand x, int least)
     }
 }
 
+/* Exact sums of two do not depend on exponents. */
+template <finish FINISH, int L> constexpr bool has_exponents = FINISH != EXACT || L > 2;
+
+template <bool EXPONENTS>
 __device__ void cut_load(cut_stage *s, const emulate_chain &x, size_t i0, size_t j0,
                          size_t k)
 {
@@ -49,6 +54,7 @@ __device__ void cut_load(cut_stage *s, const emulate_chain &x, size_t i0, size_t
         copy16(&s->b[i / 8][i % 8 * 4],
                x.b.value + (j0 + i / 8) * x.b.length + k + i % 8 * 4);
     }
+    if (!EXPONENTS) return;
     const int i = threadIdx.x;
     copy16(&s->ea[i / 4][i % 4 * 8],
            x.a.exponent + (i0 + i / 4) * x.a.length + k + i % 4 * 8);
@@ -214,11 +220,17 @@ __device__ double two_sum(double *error, double x, double y)
     return sum;
 }
 
-/* x + y rounded to odd; a sum of zero is +0 unless both are -0. */
+/* x + y rounded to odd; a sum of zero is +0 unless both are -0.  If both roundings are
+   equal, the sum is exact; otherwise one of them is odd. */
 __device__ double sum_to_odd(double x, double y)
 {
     const double low = __dadd_rd(x, y), high = __dadd_ru(x, y);
-    return low == high || !(__double_as_longlong(low) & 1) ? high : low;
+    return __double2loint(low) & 1 ? low : high;
+}
+__device__ float sum_to_odd(float x, float y)
+{
+    const float low = __fadd_rd(x, y), high = __fadd_ru(x, y);
+    return __float_as_int(low) & 1 ? low : high;
 }
 
 /* c and L products, added exactly and rounded once, to nearest.  Binary64 can hold their
@@ -247,12 +259,32 @@ __device__ float exact_step(const wide_values<L> &a, const wide_values<L> &b, fl
     return __double2float_rn(sum_to_odd(sum, sum_to_odd(error, low)));
 }
 
+/* c + a b rounded to nearest, and the rounded sum minus the exact one (TwoSum).  The
+   product is exact in FP32. */
+__device__ float add_product(float *error, float a, float b, float c)
+{
+    const float sum = __fmaf_rn(a, b, c), back = __fadd_rn(sum, -c);
+    *error = __fadd_rn(__fmaf_rn(-a, b, back), __fadd_rn(__fadd_rn(sum, -back), -c));
+    return sum;
+}
+
+/* c and two products, added exactly and rounded once, to nearest, for exponents of any
+   range: the errors of both additions, added and rounded to odd, correct the sum (Boldo
+   and Melquiond 2008).  Exact errors are +0, so that a sum of -0 remains -0. */
+__device__ float exact_pair(const values<2> &a, const values<2> &b, float c)
+{
+    float first, second;
+    const float sum = add_product(&first, a.x[0], b.x[0], c);
+    const float d = add_product(&second, a.x[1], b.x[1], sum);
+    return __fadd_rn(d, -sum_to_odd(first, second));
+}
+
 /* The outputs of a thread: rows 4 apart, columns 8 apart. */
 template <finish FINISH, int L>
 __device__ void cut_block(float (&c)[EACH][EACH], const cut_stage &s, int i1, int j1,
                           int at, const cut_numbers &r)
 {
-    if constexpr (FINISH == EXACT) {
+    if constexpr (FINISH == EXACT && L > 2) {
         wide_values<L> x[EACH];
 #pragma unroll
         for (int i = 0; i < EACH; i++)
@@ -273,10 +305,14 @@ __device__ void cut_block(float (&c)[EACH][EACH], const cut_stage &s, int i1, in
             const values<L> x(&s.a[i1 + i * 4][at]);
 #pragma unroll
             for (int j = 0; j < EACH; j++) {
-                cut_step<FINISH, L> step(&s.ea[i1 + i * 4][at], &s.eb[j1 + j * 8][at],
-                                         c[i][j], r);
-                step.add(x, y[j], 0);
-                c[i][j] = step.end(c[i][j], r);
+                if constexpr (FINISH == EXACT) {
+                    c[i][j] = exact_pair(x, y[j], c[i][j]);
+                } else {
+                    cut_step<FINISH, L> step(&s.ea[i1 + i * 4][at], &s.eb[j1 + j * 8][at],
+                                             c[i][j], r);
+                    step.add(x, y[j], 0);
+                    c[i][j] = step.end(c[i][j], r);
+                }
             }
         }
     } else {
@@ -361,16 +397,16 @@ __global__ void __launch_bounds__(CORE_THREADS, L > 8 ? 1 : 2)
     for (int i = 0; i < EACH * EACH; i++)
         c[i / EACH][i % EACH] = sum[i / EACH][i % EACH] = 0;
     const auto happen = [&](uint32_t what) {
-#pragma unroll
-        for (int i = 0; i < EACH * EACH; i++)
-            event_apply(c[i / EACH][i % EACH], sum[i / EACH][i % EACH], what, x);
+        events_apply<EACH * EACH>(&c[0][0], &sum[0][0], what, x);
     };
-    cut_load(&m[0], x, i0, j0, 0);
+    constexpr bool exponents = has_exponents<FINISH, L>;
+    cut_load<exponents>(&m[0], x, i0, j0, 0);
     copy_commit();
     for (uint32_t k = 0, turn = 0; k < x.products; k += CUT_K, turn ^= 1) {
         copy_wait<0>();
         __syncthreads();
-        if (k + CUT_K < x.products) cut_load(&m[turn ^ 1], x, i0, j0, k + CUT_K);
+        if (k + CUT_K < x.products)
+            cut_load<exponents>(&m[turn ^ 1], x, i0, j0, k + CUT_K);
         copy_commit();
         const auto &now = m[turn];
         const int end = (int)min(x.products - k, (uint32_t)CUT_K);
@@ -393,8 +429,10 @@ rt_error cut_with(const emulate_chain &x, rt_stream stream)
     constexpr int bytes = 2 * sizeof(cut_stage);
     const rt_error status = rt_function_set(cut<FINISH, L, LAST>, RT_SHARED_BYTES, bytes);
     if (status != RT_SUCCESS) return status;
-    exponents<<<PASSES, CORE_THREADS, 0, stream>>>(x.a, 1 - x.rule.operand[0].bias);
-    exponents<<<PASSES, CORE_THREADS, 0, stream>>>(x.b, 1 - x.rule.operand[1].bias);
+    if (has_exponents<FINISH, L>) {
+        exponents<<<PASSES, CORE_THREADS, 0, stream>>>(x.a, 1 - x.rule.operand[0].bias);
+        exponents<<<PASSES, CORE_THREADS, 0, stream>>>(x.b, 1 - x.rule.operand[1].bias);
+    }
     cut<FINISH, L, LAST><<<(unsigned)(x.a.padded / CUT_TILE * (x.b.padded / CUT_TILE)),
                            CORE_THREADS, bytes, stream>>>(x);
     return rt_last_error();

@@ -29,10 +29,7 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
     float c[32], sum[32];
 #pragma unroll
     for (int r = 0; r < 32; r++) c[r] = sum[r] = 0;
-    const auto happen = [&](uint32_t what) {
-#pragma unroll
-        for (int r = 0; r < 32; r++) event_apply(c[r], sum[r], what, x);
-    };
+    const auto happen = [&](uint32_t what) { events_apply<32>(c, sum, what, x); };
     parts_load<FORMAT>(&m[0], x, i0, j0, 0);
     copy_commit();
     parts_load<FORMAT>(&m[1], x, i0, j0, stage < x.a.length ? stage : 0);
@@ -41,18 +38,22 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
          k += stage, turn = turn == 2 ? 0 : turn + 1) {
         copy_wait<1>();
         __syncthreads();
-        const uint32_t next = k + 2 * stage, to = turn == 0 ? 2 : turn - 1;
-        if (next < x.products) parts_load<FORMAT>(&m[to], x, i0, j0, next);
+        const uint32_t later = k + 2 * stage, to = turn == 0 ? 2 : turn - 1;
+        if (later < x.products) parts_load<FORMAT>(&m[to], x, i0, j0, later);
         copy_commit();
-        const auto &now = m[turn];
+        const auto load = [&](fragments &f, int chunk) {
+            fragments_load(f, m[turn], p, chunk + (TIMES == 2) * (p.lane >> 4),
+                           chunk + (TIMES == 2) * (p.lane >> 3 & 1));
+        };
         const int chunks = (int)min((x.products - k + each - 1) / each, (uint32_t)CHUNKS);
+        fragments f, next;
+        load(f, 0);
 #pragma unroll 1
         for (int chunk = 0; chunk < chunks; chunk += TIMES) {
-            fragments f;
-            fragments_load(f, now, p, chunk + (TIMES == 2) * (p.lane >> 4),
-                           chunk + (TIMES == 2) * (p.lane >> 3 & 1));
+            load(next, (chunk + TIMES) % CHUNKS); /* after the last one, any */
             if (k + chunk * each == events.at) happen(events.take());
             fragments_multiply<FORMAT, TIMES>(c, f);
+            f = next;
         }
     }
     while (events.at != UINT32_MAX) happen(events.take());
@@ -79,7 +80,7 @@ unsigned architecture_now(int *processors)
 /* The kernel that multiplies such parts on this device: the kernel with the largest tile
    such that there are at least as many tiles as multiprocessors; otherwise the kernel
    with the smallest tile; NULL: there is none. */
-const struct gpu_kernel *plain_kernel(const emulate_chain &x, int format)
+const struct gpu_kernel *plain_kernel(size_t m, size_t n, int format)
 {
     const struct gpu_kernel *found = NULL;
     int processors;
@@ -89,14 +90,13 @@ const struct gpu_kernel *plain_kernel(const emulate_chain &x, int format)
             strcmp(k->recipe, "plain") != 0 || k->program.promote)
             continue;
         found = k;
-        if (divide_up(x.a.lines, k->tile_m) * divide_up(x.b.lines, k->tile_n) >=
-            (size_t)processors)
+        if (divide_up(m, k->tile_m) * divide_up(n, k->tile_n) >= (size_t)processors)
             break;
     }
     return found;
 }
 #else
-const struct gpu_kernel *plain_kernel(const emulate_chain &, int) { return NULL; }
+const struct gpu_kernel *plain_kernel(size_t, size_t, int) { return NULL; }
 #endif
 
 struct parts parts_of(const emulate_operand &x, int format)
@@ -132,12 +132,10 @@ rt_error native_with(const emulate_chain &x, rt_stream stream)
 {
     constexpr int bytes = 3 * sizeof(stage_of_parts);
     const struct gpu_kernel *const kernel =
-        TIMES == 2 && !x.events ? plain_kernel(x, FORMAT) : NULL;
+        TIMES == 2 && !x.events ? plain_kernel(x.a.lines, x.b.lines, FORMAT) : NULL;
     const rt_error status =
         rt_function_set(native<FORMAT, TIMES>, RT_SHARED_BYTES, bytes);
     if (status != RT_SUCCESS) return status;
-    derive_start<FORMAT, 8, false>(x.a, 0, true, stream);
-    derive_start<FORMAT, 8, false>(x.b, 0, false, stream);
     if (kernel) return native_by_kernel(x, kernel, stream);
     native<FORMAT, TIMES><<<tiles_of(x), TILE_THREADS, bytes, stream>>>(x);
     return rt_last_error();
@@ -157,12 +155,23 @@ constexpr struct {
     { FORMAT_TF32, 1, native_with<FORMAT_TF32, 1> },
 };
 
+/* The number of times 16 bytes of k that an instruction takes. */
+int times_of(const struct unit_rule &r, int format)
+{
+    return r.block * (int)part_bytes(format) / 16;
+}
+
 } // namespace
+
+const struct gpu_kernel *native_kernel(size_t m, size_t n, const struct unit_rule &rule)
+{
+    const int format = format_of(rule.operand);
+    return times_of(rule, format) == 2 ? plain_kernel(m, n, format) : NULL;
+}
 
 rt_error native_start(const emulate_chain &x, rt_stream stream)
 {
-    const int format = format_of(x.rule.operand);
-    const int times = x.rule.block * (int)part_bytes(format) / 16;
+    const int format = format_of(x.rule.operand), times = times_of(x.rule, format);
     for (const auto &code : natives)
         if (code.format == format && code.times == times) return code.start(x, stream);
     return RT_NO_FUNCTION;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Code shared by TENSOR and NATIVE: parts for the matrix cores instead of values, stages
+/* Code shared by TENSOR and NATIVE: parts for the matrix cores, stages
    of them in shared memory, and the fragments and outputs of a warp.
 
    A block of 512 threads computes 128 x 128 outputs, and a warp 32 x 32.  A stage has 128
@@ -93,11 +93,10 @@ struct alignas(sizeof(T) * L < 16 ? sizeof(T) * L : 16) aligned {
     T x[L];
 };
 
-/* One block of L values of a line: as parts; with POWER also the power of two of their
-   largest exponent, `up` higher, as bf16, 0 if all are zero; and for f16 also a code of
-   each part, 0 for a zero and otherwise above 32, so that only a sum of two nonzero codes
-   is above 65. */
-template <int FORMAT, int L, bool POWER>
+/* One block of L values of a line: as parts; the power of two of their largest exponent,
+   `up` higher, as bf16, 0 if all are zero; and for f16 also a code of each part, 0 for a
+   zero and otherwise above 32, so that only a sum of two nonzero codes is above 65. */
+template <int FORMAT, int L>
 __device__ uint16_t derive_block(const emulate_operand &x, size_t line, size_t at, int up)
 {
     using type = typename part<FORMAT>::type;
@@ -116,13 +115,13 @@ __device__ uint16_t derive_block(const emulate_operand &x, size_t line, size_t a
         most = max(most, field);
     }
     *(aligned<type, L> *)((type *)x.parts + at) = parts;
-    if (POWER && FORMAT == FORMAT_F16) *(aligned<uint8_t, L> *)(x.code + at) = codes;
+    if (FORMAT == FORMAT_F16) *(aligned<uint8_t, L> *)(x.code + at) = codes;
     return most ? (most + up) << 7 : 0;
 }
 
 /* Tiles of 32 lines and 32 blocks: a warp reads along a line, and writes powers along
    lines. */
-template <int FORMAT, int L, bool POWER>
+template <int FORMAT, int L>
 __global__ void __launch_bounds__(DERIVE_THREADS)
     derive(const __grid_constant__ emulate_operand x, int up, bool is_a)
 {
@@ -135,8 +134,7 @@ __global__ void __launch_bounds__(DERIVE_THREADS)
 #pragma unroll
             for (int line = warp; line < DERIVE_TILE; line += DERIVE_THREADS / 32)
                 power[lane][power_place(line, is_a)] =
-                    derive_block<FORMAT, L, POWER>(x, i0 + line, block * L, up);
-        if (!POWER) continue;
+                    derive_block<FORMAT, L>(x, i0 + line, block * L, up);
         __syncthreads();
         const int row = threadIdx.x / 8, at = threadIdx.x % 8 * 4;
         const size_t b = blockIdx.x * (size_t)DERIVE_TILE + row;
@@ -244,13 +242,13 @@ unsigned tiles_of(const emulate_chain &x)
     return (unsigned)(x.a.padded / TILE * (x.b.padded / TILE));
 }
 
-template <int FORMAT, int L, bool POWER>
+template <int FORMAT, int L>
 void derive_start(const emulate_operand &x, int up, bool is_a, rt_stream stream)
 {
     const size_t tiles = x.padded / DERIVE_TILE;
     const dim3 grid((unsigned)divide_up(x.length / L, (size_t)DERIVE_TILE),
                     (unsigned)(tiles < GRID_Y_MAX ? tiles : GRID_Y_MAX));
-    derive<FORMAT, L, POWER><<<grid, DERIVE_THREADS, 0, stream>>>(x, up, is_a);
+    derive<FORMAT, L><<<grid, DERIVE_THREADS, 0, stream>>>(x, up, is_a);
 }
 
 } // namespace

@@ -56,9 +56,8 @@ struct simt_place {
 
 /* Add a block of products of a stage, from k `q` on. */
 template <kind KIND, int ROWS>
-__device__ __forceinline__ void simt_block(float (&c)[ROWS][8],
-                                           const simt_stage<ROWS> &now, simt_place p,
-                                           int q)
+__device__ __forceinline__ void
+simt_block(float (&c)[ROWS][8], const simt_stage<ROWS> &now, simt_place p, int q)
 {
     constexpr int block = block_of<KIND>;
 #pragma unroll
@@ -131,9 +130,7 @@ __global__ void __launch_bounds__(CORE_THREADS, EVENTS || ROWS > 8 ? 1 : 2)
 #pragma unroll
     for (int i = 0; i < 8 * ROWS; i++) c[i / 8][i % 8] = sum[i / 8][i % 8] = 0;
     const auto happen = [&](uint32_t what) {
-#pragma unroll
-        for (int i = 0; i < 8 * ROWS; i++)
-            event_apply(c[i / 8][i % 8], sum[i / 8][i % 8], what, x);
+        events_apply<8 * ROWS>(&c[0][0], &sum[0][0], what, x);
     };
     simt_load(&m[0], x, i0, j0, 0);
     copy_commit();

@@ -272,11 +272,10 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
     for (int r = 0; r < 32; r++) c[r] = sum[r] = 0;
     const auto happen = [&](uint32_t what) {
 #pragma unroll
-        for (int r = 0; r < 32; r++) {
-            c[r] *= unit;
-            event_apply(c[r], sum[r], what, x);
-            c[r] *= 1 / unit;
-        }
+        for (int r = 0; r < 32; r++) c[r] *= unit;
+        events_apply<32>(c, sum, what, x);
+#pragma unroll
+        for (int r = 0; r < 32; r++) c[r] *= 1 / unit;
     };
     tensor_load<FORMAT, L>(&m.stage[0], x, i0, j0, 0);
     copy_commit();
@@ -314,8 +313,8 @@ rt_error tensor_with(const emulate_chain &x, rt_stream stream)
     constexpr int bytes = sizeof(tensor_memory<FORMAT, L>);
     const rt_error status = rt_function_set(tensor<FORMAT, L, F>, RT_SHARED_BYTES, bytes);
     if (status != RT_SUCCESS) return status;
-    derive_start<FORMAT, L, true>(x.a, 25 - F, true, stream);
-    derive_start<FORMAT, L, true>(x.b, 0, false, stream);
+    derive_start<FORMAT, L>(x.a, 25 - F, true, stream);
+    derive_start<FORMAT, L>(x.b, 0, false, stream);
     tensor<FORMAT, L, F><<<tiles_of(x), TILE_THREADS, bytes, stream>>>(x);
     return rt_last_error();
 }

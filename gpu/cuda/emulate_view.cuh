@@ -30,14 +30,19 @@ static inline __device__ const void *view_start(const view &v)
     return v.each ? *v.each : v.at;
 }
 
+/* The encoding of element i from view_start() on. */
+static inline __device__ uint32_t view_encoding(const view &v, const void *start,
+                                                size_t i)
+{
+    return v.format.bits <= 8    ? ((const uint8_t *)start)[i]
+           : v.format.bits <= 16 ? ((const uint16_t *)start)[i]
+                                 : ((const uint32_t *)start)[i];
+}
+
 /* Element p of a line as an FP32 encoding. */
 static inline __device__ uint32_t view_get(const view &v, size_t line, size_t p)
 {
-    const void *const at = view_start(v);
-    const size_t i = line * v.across + p * v.along;
-    const uint32_t e = v.format.bits <= 8    ? ((const uint8_t *)at)[i]
-                       : v.format.bits <= 16 ? ((const uint16_t *)at)[i]
-                                             : ((const uint32_t *)at)[i];
+    const uint32_t e = view_encoding(v, view_start(v), line * v.across + p * v.along);
     return emulate_decode(&v.format, e);
 }
 

@@ -3,10 +3,14 @@
    pageable memory by one thread, through its own locked pages.  Several threads can read,
    write and touch memory several times as fast.  So each of a few workers has a stream
    and two locked buffers, and copies the pieces whose number leaves its remainder: the
-   thread copies one buffer while the other is transferred. */
+   thread copies one buffer while the other is transferred.
+
+   The threads of workers wait for the next copy.  To start them, and to make the device
+   current in each, takes as long as 50 MB take. */
 #include "gpu/cuda/cuda.cuh"
 
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 namespace
@@ -25,12 +29,23 @@ struct lane {
     rt_event there[BUFFERS];
 };
 
+struct transfer;
+
 /* The lanes of a device, made at the first use and retained; one copy at a time uses
-   them.  Devices share none: to free locked memory waits for the work of all devices. */
+   them.  Devices share none: to free locked memory waits for the work of all devices.
+   The copy and its members below belong to `turn`. */
 struct device_lanes {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     char *buffers; /* NULL: no lanes */
     lane of[WORKERS_MAX];
+    int workers;
+    bool started[WORKERS_MAX]; /* whether a worker has a thread; worker 0 has none */
+    pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t begins = PTHREAD_COND_INITIALIZER, ends = PTHREAD_COND_INITIALIZER;
+    const transfer *copy;
+    unsigned copies; /* number of copies that have begun          */
+    int working;     /* number of threads that are not done       */
+    rt_error status; /* first status that is not success          */
 };
 device_lanes lanes_of[DEVICES_MAX];
 
@@ -56,10 +71,10 @@ rt_error lane_make(lane *x, char *buffer)
     return status;
 }
 
-/* Make the lanes on the current device; false: this fails. */
-bool lanes_make(device_lanes &lanes)
+/* Make the buffers, streams and events of lanes on the current device; false: this
+   fails. */
+bool buffers_make(device_lanes &lanes)
 {
-    if (lanes.buffers) return true;
     rt_error status = cudaHostAlloc((void **)&lanes.buffers,
                                     WORKERS_MAX * BUFFERS * PIECE, cudaHostAllocDefault);
     for (int i = 0; i < WORKERS_MAX && status == RT_SUCCESS; i++)
@@ -77,13 +92,6 @@ struct transfer {
     size_t line, pitch; /* 0: contiguous         */
     cudaMemcpyKind kind;
     int device, workers;
-};
-
-struct worker {
-    const transfer *of;
-    int number;
-    pthread_t thread;
-    rt_error status;
 };
 
 /* A worker's progress through its pieces. */
@@ -149,33 +157,112 @@ struct way {
     }
 };
 
+int workers_here()
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1 ? 1 : processors > WORKERS_MAX ? WORKERS_MAX : (int)processors;
+}
+
+/* A worker of a device, and the number of copies that began before it was started. */
+struct worker {
+    int device, number;
+    unsigned copies;
+};
+
+/* The next copy after the first `seen` copies. */
+const transfer *next_copy(device_lanes &lanes, unsigned *seen)
+{
+    pthread_mutex_lock(&lanes.turn);
+    while (lanes.copies == *seen) pthread_cond_wait(&lanes.begins, &lanes.turn);
+    *seen = lanes.copies;
+    const transfer *const copy = lanes.copy;
+    pthread_mutex_unlock(&lanes.turn);
+    return copy;
+}
+
+void end_copy(device_lanes &lanes, rt_error status)
+{
+    pthread_mutex_lock(&lanes.turn);
+    if (lanes.status == RT_SUCCESS) lanes.status = status;
+    if (--lanes.working == 0) pthread_cond_signal(&lanes.ends);
+    pthread_mutex_unlock(&lanes.turn);
+}
+
 void *work_on(void *context)
 {
-    worker *const w = (worker *)context;
-    w->status = rt_device_set(w->of->device);
-    if (w->status == RT_SUCCESS)
-        w->status = way{ *w->of, lanes_of[w->of->device].of[w->number], w->number }.go();
+    const worker w = *(worker *)context;
+    device_lanes &lanes = lanes_of[w.device];
+    const rt_error status = rt_device_set(w.device);
+    unsigned seen = w.copies;
+    free(context);
+    for (;;) {
+        const transfer &x = *next_copy(lanes, &seen);
+        end_copy(lanes, status == RT_SUCCESS ? way{ x, lanes.of[w.number], w.number }.go()
+                                             : status);
+    }
     return NULL;
 }
 
-/* If no further thread can be started, the calling thread copies. */
-rt_error go(const transfer &x)
+/* Start the thread of a worker, which handles no signals and ends with the process. */
+bool worker_start(int device, int number)
 {
-    worker workers[WORKERS_MAX] = {};
-    bool started[WORKERS_MAX];
-    rt_error status = RT_SUCCESS;
-    for (int i = 0; i < x.workers; i++) {
-        workers[i].of = &x;
-        workers[i].number = i;
-        started[i] = i && !pthread_create(&workers[i].thread, NULL, work_on, &workers[i]);
-    }
-    for (int i = 0; i < x.workers; i++)
-        if (!started[i]) work_on(&workers[i]);
-    for (int i = 0; i < x.workers; i++) {
-        if (started[i]) pthread_join(workers[i].thread, NULL);
-        if (status == RT_SUCCESS) status = workers[i].status;
-    }
+    worker *const w = (worker *)malloc(sizeof *w);
+    pthread_t thread;
+    sigset_t all, before;
+    if (!w) return false;
+    *w = { device, number, lanes_of[device].copies };
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool started = !pthread_create(&thread, NULL, work_on, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started) pthread_detach(thread);
+    else free(w);
+    return started;
+}
+
+/* Make the lanes on the current device, and start their threads; false: this fails. */
+bool lanes_make(device_lanes &lanes, int device)
+{
+    if (lanes.buffers) return true;
+    lanes.workers = workers_here();
+    if (!buffers_make(lanes)) return false;
+    for (int i = 1; i < lanes.workers; i++) lanes.started[i] = worker_start(device, i);
+    return true;
+}
+
+void begin_copy(device_lanes &lanes, const transfer &x)
+{
+    pthread_mutex_lock(&lanes.turn);
+    lanes.copy = &x;
+    lanes.copies++;
+    lanes.status = RT_SUCCESS;
+    lanes.working = 0;
+    for (int i = 1; i < x.workers; i++) lanes.working += lanes.started[i];
+    pthread_cond_broadcast(&lanes.begins);
+    pthread_mutex_unlock(&lanes.turn);
+}
+
+rt_error wait_for_copy(device_lanes &lanes)
+{
+    pthread_mutex_lock(&lanes.turn);
+    while (lanes.working) pthread_cond_wait(&lanes.ends, &lanes.turn);
+    const rt_error status = lanes.status;
+    pthread_mutex_unlock(&lanes.turn);
     return status;
+}
+
+/* The calling thread is worker 0, and each worker without a thread. */
+rt_error go(device_lanes &lanes, const transfer &x)
+{
+    rt_error status = RT_SUCCESS;
+    begin_copy(lanes, x);
+    for (int i = 0; i < x.workers; i++) {
+        if (lanes.started[i]) continue;
+        const rt_error own = way{ x, lanes.of[i], i }.go();
+        if (status == RT_SUCCESS) status = own;
+    }
+    const rt_error others = wait_for_copy(lanes);
+    return status == RT_SUCCESS ? others : status;
 }
 
 /* Whether the runtime has locked this memory itself. */
@@ -185,14 +272,6 @@ bool is_locked(const void *at)
     const rt_error status = rt_pointer_get(&x, at);
     if (status != RT_SUCCESS) rt_last_error();
     return status == RT_SUCCESS && x.type != RT_OF_NOBODY;
-}
-
-int workers_here()
-{
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return processors < 1              ? 1
-           : processors > WORKERS_MAX ? WORKERS_MAX
-                                       : (int)processors;
 }
 
 size_t piece_of(size_t bytes, int workers)
@@ -217,12 +296,16 @@ rt_error copy(transfer x)
     if (x.bytes < LEAST || x.line > PIECE_MIN || x.device >= DEVICES_MAX ||
         is_locked(here))
         return copy_alone(x);
-    x.workers = workers_here();
-    x.piece = piece_of(x.bytes, x.workers);
-    if (x.line) x.piece -= x.piece % x.line;
     device_lanes &lanes = lanes_of[x.device];
     pthread_mutex_lock(&lanes.lock);
-    status = lanes_make(lanes) ? go(x) : copy_alone(x);
+    if (lanes_make(lanes, x.device)) {
+        x.workers = lanes.workers;
+        x.piece = piece_of(x.bytes, x.workers);
+        if (x.line) x.piece -= x.piece % x.line;
+        status = go(lanes, x);
+    } else {
+        status = copy_alone(x);
+    }
     pthread_mutex_unlock(&lanes.lock);
     return status;
 }

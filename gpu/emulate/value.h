@@ -256,10 +256,11 @@ EMULATE uint32_t emulate_round_typical(const struct bitcut_format *f,
     const int drop = 23 - f->fraction_bits, at = 23 - r->bit;
     const uint32_t kept = x >> drop, rest = x - (kept << drop),
                    half = drop ? 1u << (drop - 1) : 0;
+    if (r->direction == TO_NEAREST_EVEN)
+        return half ? (x + (half - 1) + (kept & 1)) >> drop << drop : x;
     if (rest == 0) return x;
     bool up = false;
     switch (r->direction) {
-    case TO_NEAREST_EVEN: up = rest > half || (rest == half && (kept & 1)); break;
     case TO_NEAREST_AWAY: up = rest >= half; break;
     case TO_POSITIVE: up = !(x >> 31); break;
     case TO_NEGATIVE: up = x >> 31; break;
@@ -311,7 +312,8 @@ EMULATE uint32_t emulate_part(const struct split_rule *s, uint32_t x, int w)
     uint32_t residual = x, part = 0;
     for (int i = 0, level = 0; i <= w; i++) {
         const bool copy = s->part[i].copy;
-        const int up = s->scale * (copy ? s->part[i].level : s->part[i].level - level);
+        const int up =
+            i ? s->scale * (copy ? s->part[i].level : s->part[i].level - level) : 0;
         if (copy && i < w) continue;
         const uint32_t of = copy ? x : residual;
         const uint32_t from = up ? emulate_multiply(of, emulate_power(up)) : of;

@@ -37,7 +37,7 @@ int fault_of(char *fault, rt_error status)
 
 /* --- what there is none of: the HIP runtime tells nothing of the board ------------ */
 
-const struct emulation_code emulation_code = { NULL, NULL };
+const struct emulation_code emulation_code = { NULL, NULL, NULL };
 
 struct board *board_open(void) { return NULL; }
 void board_close(struct board *x) { (void)x; }

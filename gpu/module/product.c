@@ -132,10 +132,21 @@ static rt_error product_start(const struct gpu_work *w, char *workspace, rt_stre
     return status == RT_SUCCESS ? (rt_error)w->kernel->launch(&p) : status;
 }
 
+/* Start an emulated GEMM, by a kernel if one computes it in this workspace. */
+static rt_error emulated_start(const struct gpu_work *w, void *workspace,
+                               rt_stream stream)
+{
+    struct gpu_work own;
+    if (emulation_code.by_kernel && emulation_code.by_kernel(&own, w) &&
+        gemm_workspace(&own) <= emulation_code.workspace(w))
+        return product_start(&own, workspace, stream);
+    return emulation_code.start(w, workspace, stream);
+}
+
 rt_error work_start(const struct gpu_work *w, void *workspace, rt_stream stream)
 {
     if (!w->gemm.count || !w->gemm.m || !w->gemm.n) return RT_SUCCESS;
-    if (gpu_work_emulates(w)) return emulation_code.start(w, workspace, stream);
+    if (gpu_work_emulates(w)) return emulated_start(w, workspace, stream);
     return w->kernel->start ? (rt_error)w->kernel->start(w, stream)
                             : product_start(w, workspace, stream);
 }

@@ -87,10 +87,13 @@ rt_error copy_lines_there(void *to, const void *from, size_t count, size_t bytes
                           size_t pitch);
 
 /* The code that emulates units that the device does not have: the workspace of a GEMM,
-   and its start on the current device.  NULL in modules without multipliers. */
+   and its start on the current device.  NULL in modules without multipliers.
+   by_kernel() sets *to to the same GEMM as the work of a kernel of the current device;
+   false: there is none.  NULL: no GEMM is. */
 struct emulation_code {
     size_t (*workspace)(const struct gpu_work *work);
     rt_error (*start)(const struct gpu_work *work, void *workspace, rt_stream stream);
+    bool (*by_kernel)(struct gpu_work *to, const struct gpu_work *work);
 };
 
 extern const struct emulation_code emulation_code;

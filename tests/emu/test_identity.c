@@ -4,7 +4,7 @@
    equals, on a unit with G bits, r = 2^(G - F) times itself, if its products are added r
    times and the accumulator is multiplied by r, provided that the accumulator's exponent
    is not below any product's; and without an accumulator by two sums, with a term on
-   either side of zero. */
+   either side of zero.  And exact sums of c and two products by FP32 operations. */
 #include "emu/engine.h"
 #include "emu/summation.h"
 #include "lib/number/bits.h"
@@ -175,4 +175,75 @@ START_TEST(not_always)
 }
 END_TEST
 
-TEST_MAIN("identity", of_hopper, not_always)
+/* --- c and two products, rounded once ----------------------------------------------- */
+
+/* c + a b, whose product is exact, and this sum minus the exact one. */
+static float add_product(float *error, float a, float b, float c)
+{
+    const float sum = fmaf(a, b, c), back = sum - c;
+    *error = fmaf(-a, b, back) + ((sum - back) - c);
+    return sum;
+}
+
+/* x + y rounded to odd. */
+static float sum_to_odd(float x, float y)
+{
+    const float sum = x + y, back = sum - x;
+    const float error = (x - (sum - back)) + (y - back);
+    return error == 0 || bits_of_float(sum) & 1
+               ? sum
+               : nextafterf(sum, error < 0 ? -INFINITY : INFINITY);
+}
+
+static float exact_pair(const float a[2], const float b[2], float c)
+{
+    float first, second;
+    const float sum = add_product(&first, a[0], b[0], c),
+                d = add_product(&second, a[1], b[1], sum);
+    return d - sum_to_odd(first, second);
+}
+
+/* A bf16 number with an exponent from -range to range, in FP32; some are zero, some have
+   few bits, so that sums tie. */
+static float some_bf16(uint64_t *state, int range)
+{
+    const uint32_t bits = (uint32_t)test_bits(state);
+    const uint32_t field = (uint32_t)(127 + test_between(state, -range, range));
+    if (bits % 16 == 0) return 0;
+    return float_of_bits((bits & 0x80000000) | field << 23 |
+                         (bits & (bits & 16 ? 0x7f0000 : 0x600000)));
+}
+
+/* An accumulator near the products, or the one with which they cancel. */
+static float some_c(uint64_t *state, const float a[2], const float b[2], int range)
+{
+    const uint32_t bits = (uint32_t)test_bits(state);
+    const uint32_t field = (uint32_t)(127 + test_between(state, -2 * range, 2 * range));
+    if (bits % 8 == 0) return -(a[0] * b[0]);
+    if (bits % 8 == 1) return -(a[0] * b[0] + a[1] * b[1]);
+    return float_of_bits((bits & 0x80000000) | field << 23 |
+                         (bits & (bits & 16 ? 0x7fffff : 0x700000)));
+}
+
+START_TEST(exact_pairs)
+{
+    const struct bitcut_unit *const u = unit_find("cdna1/mfma.16x16x8.f32.bf16", NULL);
+    uint64_t state = test_seed();
+    const int cases = test_cases(200000, 20000000);
+    for (int i = 0; i < cases; i++) {
+        const int range = (int[]){ 1, 6, 12, 20, 45 }[i % 5];
+        float a[2], b[2];
+        struct block x = { 0 };
+        for (int k = 0; k < 2; k++) {
+            a[k] = some_bf16(&state, range);
+            b[k] = some_bf16(&state, range);
+            x.a[k] = bits_of_float(a[k]) >> 16;
+            x.b[k] = bits_of_float(b[k]) >> 16;
+        }
+        const float c = some_c(&state, a, b, range);
+        must_be(u, u, exact_pair(a, b, c), sum_on(u, &x, 2, 1, c), "a pair");
+    }
+}
+END_TEST
+
+TEST_MAIN("identity", of_hopper, not_always, exact_pairs)

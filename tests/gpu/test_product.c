@@ -102,7 +102,11 @@ static const struct gpu_kernel kernel = { .name = "some",
                                           .splits = splits_of,
                                           .launch = launch };
 
-static size_t emulation_bytes(const struct gpu_work *w) { return w->gemm.m + 5; }
+/* Bytes of an emulated GEMM, and whether the kernel above computes it. */
+static size_t more_bytes = 5;
+static bool has_kernel;
+
+static size_t emulation_bytes(const struct gpu_work *w) { return w->gemm.m + more_bytes; }
 
 static rt_error emulation_start(const struct gpu_work *w, void *workspace,
                                 rt_stream stream)
@@ -111,7 +115,15 @@ static rt_error emulation_start(const struct gpu_work *w, void *workspace,
     return w && workspace && !stream ? RT_SUCCESS : FAULT;
 }
 
-const struct emulation_code emulation_code = { emulation_bytes, emulation_start };
+static bool emulation_by_kernel(struct gpu_work *to, const struct gpu_work *w)
+{
+    *to = *w;
+    to->kernel = &kernel;
+    return has_kernel;
+}
+
+const struct emulation_code emulation_code = { emulation_bytes, emulation_start,
+                                               emulation_by_kernel };
 
 /* --- parts ------------------------------------------------------------------------ */
 
@@ -442,6 +454,30 @@ START_TEST(without_parts)
 }
 END_TEST
 
+/* An emulated GEMM that a kernel computes is started as the kernel's, if its workspace is
+   large enough. */
+START_TEST(emulated_by_kernel)
+{
+    static const struct gpu_kernel none = { .name = "emulated" };
+    char why[GPU_FAULT_MAX];
+    struct gpu_work w = work_of(&known[0], 2, 64, false);
+    const size_t needs = gemm_workspace(&w);
+    seen.device = HERE;
+    w.kernel = &none;
+    has_kernel = true;
+    more_bytes = needs - w.gemm.m - 1;
+    ck_assert_int_eq(gemm_start(&w, workspace, THERE, NULL, why), 0);
+    ck_assert(seen.emulations == 1 && !seen.launches);
+    more_bytes++;
+    ck_assert_int_eq(gemm_start(&w, workspace, THERE, NULL, why), 0);
+    ck_assert(seen.emulations == 1 && seen.launches == 1 && seen.splits == 1);
+    same_place(seen.product.kernel, &kernel, "the kernel");
+    has_kernel = false;
+    ck_assert_int_eq(gemm_start(&w, workspace, THERE, NULL, why), 0);
+    ck_assert(seen.emulations == 2 && seen.launches == 1);
+}
+END_TEST
+
 /* A split pass that does not start is behind no product; both are told. */
 START_TEST(failures)
 {
@@ -505,4 +541,5 @@ START_TEST(slices)
 }
 END_TEST
 
-TEST_MAIN("product", parts, products, prepares, nothing, without_parts, failures, slices)
+TEST_MAIN("product", parts, products, prepares, nothing, without_parts,
+          emulated_by_kernel, failures, slices)
