@@ -48,10 +48,16 @@ enum { ROW_BYTES = 64 };
     GIVE(tile, sums);                                                                    \
     TAKE(tile, next, from_zero)
 
-/* Prefetch data for later, some lines at a time. */
+/* Prefetch data for later, some lines at a time: into the L2 cache, or the L1 cache. */
 static inline const char *fetch(const char *at, size_t lines)
 {
     for (size_t i = 0; i < lines; i++, at += ROW_BYTES) __builtin_prefetch(at, 0, 2);
+    return at;
+}
+
+static inline const char *fetch_near(const char *at, size_t lines)
+{
+    for (size_t i = 0; i < lines; i++, at += ROW_BYTES) __builtin_prefetch(at, 0, 3);
     return at;
 }
 
@@ -185,6 +191,7 @@ AMX static void multiply_bf16x9(const struct host_run *x)
     const uint32_t *const a0 = x->a + first * a_step, *const b0 = x->b + first * b_step;
     const struct share left = share_of(x->next_lines, 2 * across, steps);
     const struct share right = share_of(x->next_lines, 2 * down, steps);
+    const struct share sums_next = share_of(5 * HOST_SIDE, 1, steps);
     const bool from_zero = x->from_zero;
     float *sums = x->sums;
     struct place at = { 0, 0 };
@@ -196,6 +203,8 @@ AMX static void multiply_bf16x9(const struct host_run *x)
         const struct place next = place_after(at, down, across);
         const uint32_t *a = half_at(a0, x->a_panel, at.i);
         const uint32_t *b = half_at(b0, x->b_panel, at.j);
+        float *const next_sums = n > 1 ? sums + FIVE_QUARTER : sums;
+        const char *sums_near = (const char *)next_sums;
         const char *a_near = (const char *)(x->a_next + at.i / 2 * x->a_panel) +
                              (2 * at.j + at.i % 2) * left.block * ROW_BYTES;
         const char *b_near = (const char *)(x->b_next + at.j / 2 * x->b_panel) +
@@ -207,6 +216,7 @@ AMX static void multiply_bf16x9(const struct host_run *x)
                 b_then = half_at(b0, x->b_panel, next.j);
             }
             MULTIPLY(2, 5, 6);
+            sums_near = fetch_near(sums_near, sums_next.part);
             MULTIPLY(3, 5, 7);
             READ(6, b + LOW);
             MULTIPLY(4, 5, 6);
@@ -227,7 +237,6 @@ AMX static void multiply_bf16x9(const struct host_run *x)
             READ(6, b_then + HIGH);
             a = a_then, b = b_then;
         }
-        float *const next_sums = n > 1 ? sums + FIVE_QUARTER : sums;
         PASS(3, sums, next_sums, from_zero);
         PASS(4, sums, next_sums, from_zero);
         PASS(2, sums, next_sums, from_zero);
