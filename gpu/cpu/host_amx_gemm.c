@@ -48,10 +48,16 @@ enum { ROW_BYTES = 64 };
     GIVE(tile, sums);                                                                    \
     TAKE(tile, next, from_zero)
 
-/* Prefetch data for later, some lines at a time. */
+/* Prefetch data for later, some lines at a time: into the L2 cache, or the L1 cache. */
 static inline const char *fetch(const char *at, size_t lines)
 {
     for (size_t i = 0; i < lines; i++, at += ROW_BYTES) __builtin_prefetch(at, 0, 2);
+    return at;
+}
+
+static inline const char *fetch_near(const char *at, size_t lines)
+{
+    for (size_t i = 0; i < lines; i++, at += ROW_BYTES) __builtin_prefetch(at, 0, 3);
     return at;
 }
 
@@ -85,8 +91,8 @@ enum { ONE_BLOCK = 5 * HOST_TILE, FIVE_QUARTER = 5 * HOST_TILE };
 
 /* Tiles 0 to 3 hold the sums of a block, two by two; 4 and 5 hold A, 6 and 7 hold B.  The
    operands of the next term are loaded before this term ends, and the first operands of
-   the next block before the sums of this block are stored.  The panel of B stays in the
-   L1 cache. */
+   the next block before the sums of this block are stored.  A part of A that the next
+   term multiplies, too, stays in its tiles.  The panel of B stays in the L1 cache. */
 AMX static void multiply_one(const struct host_run *x)
 {
     const struct host_terms terms = *x->terms;
@@ -116,20 +122,22 @@ AMX static void multiply_one(const struct host_run *x)
                              at.i * right.block * ROW_BYTES;
         int t = 0;
         for (size_t item = 1; item <= items; item++) {
+            const size_t part = terms.at[t].a;
             if (++t == terms.count) t = 0, a += a_step, b += b_step;
+            const bool stays = t && terms.at[t].a == part;
             if (item == items) {
                 a = a0 + next.i * x->a_panel;
                 b = b0 + next.j * x->b_panel;
             }
             MULTIPLY(0, 4, 6);
             MULTIPLY(1, 4, 7);
-            READ_PAST(4, a + terms.at[t].a);
+            if (!stays) READ_PAST(4, a + terms.at[t].a);
             a_near = fetch(a_near, left.part);
             MULTIPLY(2, 5, 6);
             READ(6, b + terms.at[t].b);
             b_near = fetch(b_near, right.part);
             MULTIPLY(3, 5, 7);
-            READ_PAST(5, a + terms.at[t].a + HOST_TILE);
+            if (!stays) READ_PAST(5, a + terms.at[t].a + HOST_TILE);
             READ(7, b + terms.at[t].b + HOST_TILE);
         }
         float *const next_sums = n > 1 ? sums + ONE_BLOCK : sums;
@@ -169,9 +177,11 @@ AMX static inline void take_five(const float *sums, bool from_zero)
 }
 
 /* Tiles 0 to 4 hold the five sums of a quarter of a block, so that a loaded part is used
-   up to three times; 5 holds A, 6 and 7 hold B.  The terms of an accumulator are in the
-   order of the recipe, with terms of other accumulators between them, because a product
-   takes as long as three instructions. */
+   up to three times; 5 holds A, 6 and 7 hold B.  Each part of A, which is in the L2
+   cache, is loaded once, and the parts of B, in the L1 cache, in an order in which two of
+   three stay for the next part of A.  The terms of an accumulator are in the order of the
+   recipe.  The place in the order matters little: on an Emerald Rapids products in one
+   accumulator take no longer than products in four. */
 AMX static void multiply_bf16x9(const struct host_run *x)
 {
     enum { HIGH = 0, MIDDLE = HOST_PART, LOW = 2 * HOST_PART };
@@ -181,6 +191,7 @@ AMX static void multiply_bf16x9(const struct host_run *x)
     const uint32_t *const a0 = x->a + first * a_step, *const b0 = x->b + first * b_step;
     const struct share left = share_of(x->next_lines, 2 * across, steps);
     const struct share right = share_of(x->next_lines, 2 * down, steps);
+    const struct share sums_next = share_of(5 * HOST_SIDE, 1, steps);
     const bool from_zero = x->from_zero;
     float *sums = x->sums;
     struct place at = { 0, 0 };
@@ -192,37 +203,40 @@ AMX static void multiply_bf16x9(const struct host_run *x)
         const struct place next = place_after(at, down, across);
         const uint32_t *a = half_at(a0, x->a_panel, at.i);
         const uint32_t *b = half_at(b0, x->b_panel, at.j);
+        float *const next_sums = n > 1 ? sums + FIVE_QUARTER : sums;
+        const char *sums_near = (const char *)next_sums;
         const char *a_near = (const char *)(x->a_next + at.i / 2 * x->a_panel) +
                              (2 * at.j + at.i % 2) * left.block * ROW_BYTES;
         const char *b_near = (const char *)(x->b_next + at.j / 2 * x->b_panel) +
                              (2 * at.i + at.j % 2) * right.block * ROW_BYTES;
         for (size_t step = 1; step <= steps; step++) {
+            const uint32_t *a_then = a + a_step, *b_then = b + b_step;
+            if (step == steps) {
+                a_then = half_at(a0, x->a_panel, next.i);
+                b_then = half_at(b0, x->b_panel, next.j);
+            }
             MULTIPLY(2, 5, 6);
+            sums_near = fetch_near(sums_near, sums_next.part);
             MULTIPLY(3, 5, 7);
-            READ_PAST(5, a + MIDDLE);
-            MULTIPLY(1, 5, 6);
-            MULTIPLY(2, 5, 7);
             READ(6, b + LOW);
-            MULTIPLY(3, 5, 6);
-            a_near = fetch(a_near, left.part);
-            READ_PAST(5, a + LOW);
             MULTIPLY(4, 5, 6);
+            READ_PAST(5, a + MIDDLE);
+            MULTIPLY(2, 5, 7);
+            a_near = fetch(a_near, left.part);
+            MULTIPLY(3, 5, 6);
+            READ(7, b + HIGH);
+            MULTIPLY(1, 5, 7);
             READ_PAST(5, a + HIGH);
             MULTIPLY(2, 5, 6);
-            READ(6, b + HIGH);
             b_near = fetch(b_near, right.part);
-            a += a_step, b += b_step;
-            if (step == steps) {
-                a = half_at(a0, x->a_panel, next.i);
-                b = half_at(b0, x->b_panel, next.j);
-            }
-            MULTIPLY(1, 5, 7);
-            READ(7, b + MIDDLE);
-            MULTIPLY(0, 5, 6);
-            READ_PAST(5, a + LOW);
-            READ(6, b + HIGH);
+            MULTIPLY(0, 5, 7);
+            READ(6, b + MIDDLE);
+            READ(7, b_then + MIDDLE);
+            MULTIPLY(1, 5, 6);
+            READ_PAST(5, a_then + LOW);
+            READ(6, b_then + HIGH);
+            a = a_then, b = b_then;
         }
-        float *const next_sums = n > 1 ? sums + FIVE_QUARTER : sums;
         PASS(3, sums, next_sums, from_zero);
         PASS(4, sums, next_sums, from_zero);
         PASS(2, sums, next_sums, from_zero);

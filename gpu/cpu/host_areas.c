@@ -225,34 +225,65 @@ static void area_finish(const struct area *x, const struct host_areas *p)
 /* --- all of it -------------------------------------------------------------------- */
 
 /* Areas of D, in blocks.  They are smaller if there would be fewer than two for each
-   thread. */
+   thread.  The last areas are cut into strips, so that all threads end at about the same
+   time, although some are slower, because other programs run on their processors. */
 struct shape {
     size_t rows, cols;   /* blocks of D */
     size_t down, across; /* blocks of an area */
+    size_t whole;        /* number of areas before the ones that are cut  */
+    size_t strips;       /* number of strips of an area that is cut */
 };
+
+enum { STRIPS = 3 };
 
 static size_t shape_areas(const struct shape *x)
 {
     return divide_up(x->rows, x->down) * divide_up(x->cols, x->across);
 }
 
+/* The number of pieces: areas and strips. */
+static size_t shape_pieces(const struct shape *x)
+{
+    return x->whole + (shape_areas(x) - x->whole) * x->strips;
+}
+
 static struct shape shape_for(const struct host_areas *p, size_t threads)
 {
-    struct shape x = { host_panels(&p->a.tiles), host_panels(&p->b.tiles), p->down,
-                       p->across };
+    struct shape x = { .rows = host_panels(&p->a.tiles),
+                       .cols = host_panels(&p->b.tiles),
+                       .down = p->down,
+                       .across = p->across };
     while (shape_areas(&x) < 2 * threads && x.down * x.across > 1)
         if (x.down > x.across) x.down--;
         else x.across--;
+    const size_t areas = shape_areas(&x);
+    const size_t cut = threads > 1 ? smaller(areas, threads + threads / 2) : 0;
+    x.whole = areas - cut;
+    x.strips = smaller(x.across, STRIPS);
     return x;
+}
+
+/* The place of piece n.  A strip at the right edge of D may have no columns. */
+static void area_place(struct area *x, const struct shape *s, size_t n)
+{
+    const size_t late = n < s->whole ? 0 : n - s->whole;
+    const size_t strips = n < s->whole ? 1 : s->strips, strip = late % strips;
+    const size_t area = n < s->whole ? n : s->whole + late / strips;
+    const size_t in_row = divide_up(s->cols, s->across);
+    const size_t first = area % in_row * s->across;
+    const size_t across = smaller(s->cols - first, s->across);
+    x->i = area / in_row * s->down;
+    x->j = first + across * strip / strips;
+    x->down = smaller(s->rows - x->i, s->down);
+    x->across = first + across * (strip + 1) / strips - x->j;
 }
 
 void host_areas_run(const struct host_areas *p, char *rooms, int most)
 {
     const int wanted = smaller_int(most, threads_for(0, SIZE_MAX));
     const struct shape shape = shape_for(p, (size_t)wanted);
-    const size_t areas = shape_areas(&shape),
-                 across = divide_up(shape.cols, shape.across);
-#pragma omp parallel num_threads(threads_for(wanted, areas))
+    const size_t pieces = shape_pieces(&shape);
+#pragma omp parallel num_threads(threads_for(wanted, pieces))
     {
         struct hostfp saved;
         struct area x;
@@ -261,11 +292,9 @@ void host_areas_run(const struct host_areas *p, char *rooms, int most)
         hostfp_enter(&saved);
         p->code->begin();
 #pragma omp for schedule(dynamic, 1)
-        for (size_t n = 0; n < areas; n++) {
-            x.i = n / across * shape.down;
-            x.j = n % across * shape.across;
-            x.down = smaller(shape.rows - x.i, shape.down);
-            x.across = smaller(shape.cols - x.j, shape.across);
+        for (size_t n = 0; n < pieces; n++) {
+            area_place(&x, &shape, n);
+            if (!x.across) continue;
             area_sums(&x, p);
             area_finish(&x, p);
         }

@@ -103,24 +103,26 @@ static struct areas areas_of(const struct host_areas *p)
     return areas;
 }
 
-/* Make the tiles of an operand of GEMM `one`, unless they equal the tiles of the GEMM
-   before. */
-static void half_make(struct host_half *x, size_t one, char *tiles, char *largest)
+/* Add the work to make the tiles of an operand of GEMM `one`, unless they equal the tiles
+   of the GEMM before. */
+static void half_add(struct host_tiles_work *work, int *count, struct host_half *x,
+                     size_t one, char *tiles, char *largest)
 {
     const struct operand *const o = &x->tiles.operand;
     const struct bitcut_matrix *const m = o->matrix;
     const char *parts = (const char *)m->prepared;
     if (one && !(parts ? m->prepared_stride : m->stride)) return;
+    if (parts) parts += one * m->prepared_stride;
     x->at = (uint32_t *)tiles;
-    if (parts) {
-        parts += one * m->prepared_stride;
-        x->largest = parts_largest(parts, o);
-        host_tiles_take((uint32_t *)tiles, &x->tiles, parts);
-        return;
-    }
-    x->largest = o->equilibrate ? (uint32_t *)largest : NULL;
-    if (x->largest) host_parts_largest((uint32_t *)largest, o, one);
-    host_tiles_make((uint32_t *)tiles, &x->tiles, one, x->largest);
+    x->largest = parts            ? parts_largest(parts, o)
+                 : o->equilibrate ? (uint32_t *)largest
+                                  : NULL;
+    if (x->largest && !parts) host_parts_largest((uint32_t *)largest, o, one);
+    work[(*count)++] = (struct host_tiles_work){ .to = (uint32_t *)tiles,
+                                                 .tiles = &x->tiles,
+                                                 .matrix = one,
+                                                 .largest = x->largest,
+                                                 .parts = parts };
 }
 
 static void batch_run(const struct gpu_work *w, char *workspace)
@@ -133,8 +135,11 @@ static void batch_run(const struct gpu_work *w, char *workspace)
                                                         threads + areas.rooms;
     for (size_t i = 0; i < w->gemm.count; i++) {
         p.gemm = gemm_nth(&w->gemm, i);
-        half_make(&p.a, i, workspace, largest);
-        half_make(&p.b, i, b_tiles, largest + areas.largest[0]);
+        struct host_tiles_work work[HOST_TILES_WORK_MAX];
+        int count = 0;
+        half_add(work, &count, &p.a, i, workspace, largest);
+        half_add(work, &count, &p.b, i, b_tiles, largest + areas.largest[0]);
+        host_tiles_make(work, count);
         host_areas_run(&p, threads, rooms());
     }
 }

@@ -63,7 +63,8 @@ struct source {
     float up;   /* 2^scale */
 };
 
-/* The parts of 16 elements, one element in each lane. */
+/* The parts of 16 elements, one element in each lane.  A part is in the upper half of its
+   lane; the lower half does not matter. */
 struct lanes {
     __m512i part[SPLIT_PARTS_MAX];
 };
@@ -99,35 +100,36 @@ AVX512 static void split_slowly(struct lanes *to, const struct source *s, __m512
         uint64_t w[SPLIT_PARTS_MAX];
         if (!(lanes >> i & 1)) continue;
         split_apply(w, split, from[i]);
-        for (int j = 0; j < split->parts; j++) part[j][i] = (uint32_t)w[j];
+        for (int j = 0; j < split->parts; j++) part[j][i] = (uint32_t)w[j] << 16;
     }
     for (int j = 0; j < split->parts; j++) to->part[j] = _mm512_loadu_si512(part[j]);
 }
 
 /* Split all lanes at once to nearest even, except lanes that are not finite or whose
-   residual is not, and subnormal lanes if these are flushed. */
+   residual is not, and subnormal lanes if these are flushed.  Every residual of a lane is
+   a NaN or infinite if one before it is, so that the last one shows all of them. */
 INLINE static void split_lanes(struct lanes *to, const struct source *s, int parts,
                                __m512i x)
 {
     const __m512i exponent = _mm512_set1_epi32(0x7f800000), one = _mm512_set1_epi32(1);
-    const __m512i half = _mm512_set1_epi32(0x7fff);
+    const __m512i half = _mm512_set1_epi32(0x7fff), upper = _mm512_set1_epi32(~0xffff);
     const __m512 up = _mm512_set1_ps(s->up);
     unsigned odd = s->near ? 0 : 0xffff;
     __m512i left = x;
     UNROLL for (int j = 0; j < parts; j++)
     {
         const __m512i even = _mm512_and_si512(_mm512_srli_epi32(left, 16), one);
-        const __m512i w =
-            _mm512_srli_epi32(_mm512_add_epi32(_mm512_add_epi32(left, half), even), 16);
-        odd |= _mm512_cmpeq_epi32_mask(_mm512_and_si512(left, exponent), exponent);
+        const __m512i w = _mm512_add_epi32(_mm512_add_epi32(left, half), even);
         if (s->flush)
             odd |= _mm512_testn_epi32_mask(left, exponent) &
                    _mm512_test_epi32_mask(left, _mm512_set1_epi32(0x7fffff));
         to->part[j] = w;
-        const __m512 rest = _mm512_sub_ps(_mm512_castsi512_ps(left),
-                                          _mm512_castsi512_ps(_mm512_slli_epi32(w, 16)));
+        if (j == parts - 1) break;
+        const __m512 rest = _mm512_sub_ps(
+            _mm512_castsi512_ps(left), _mm512_castsi512_ps(_mm512_and_si512(w, upper)));
         left = _mm512_castps_si512(_mm512_mul_ps(rest, up));
     }
+    odd |= _mm512_cmpeq_epi32_mask(_mm512_and_si512(left, exponent), exponent);
     if (odd) split_slowly(to, s, x, odd);
 }
 
@@ -163,24 +165,42 @@ INLINE static __m512i load_lanes(const struct source *s, const uint32_t *at,
     return _mm512_castps_si512(_mm512_scalef_ps(_mm512_castsi512_ps(x), exponent));
 }
 
+/* Make row `i` of the tiles: pairs of an element of `even` and the same lane of `odd`. */
+INLINE static void make_row(const struct lines *x, int parts, size_t i, __m512i even,
+                            __m512i odd)
+{
+    const __m512i upper = _mm512_set1_epi32(~0xffff);
+    struct lanes first, second;
+    split_lanes(&first, x->source, parts, even);
+    split_lanes(&second, x->source, parts, odd);
+    UNROLL for (int j = 0; j < parts; j++)
+    {
+        const __m512i below = _mm512_srli_epi32(first.part[j], 16);
+        _mm512_storeu_si512(
+            x->tile[j] + i * HOST_PAIRS,
+            _mm512_ternarylogic_epi32(upper, second.part[j], below, 0xca));
+    }
+}
+
 /* Lines whose elements are adjacent in memory: [line][pair]. */
 INLINE static void fill_along(const struct lines *x, int parts)
 {
     const struct operand *const o = x->source->operand;
+    const __m512i even =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
     for (size_t i = 0; i < x->count; i++) {
         const uint32_t *from = x->source->matrix + (x->first + i) * o->matrix->ld + x->p;
         const __m512 exponent = _mm512_set1_ps(x->exponent[i]);
-        UNROLL for (size_t at = 0; at < STEP_K; at += LANES)
+        __m512i half[2];
+        UNROLL for (size_t n = 0; n < 2; n++)
         {
-            const __mmask16 lanes = first_lanes(behind(o->k, x->p + at));
-            struct lanes to;
-            __builtin_prefetch(from + at + AHEAD);
-            split_lanes(&to, x->source, parts,
-                        load_lanes(x->source, from + at, lanes, exponent));
-            UNROLL for (int j = 0; j < parts; j++)
-                _mm256_storeu_si256((__m256i *)(x->tile[j] + i * HOST_PAIRS + at / 2),
-                                    _mm512_cvtepi32_epi16(to.part[j]));
+            const __mmask16 lanes = first_lanes(behind(o->k, x->p + n * LANES));
+            __builtin_prefetch(from + n * LANES + AHEAD);
+            half[n] = load_lanes(x->source, from + n * LANES, lanes, exponent);
         }
+        make_row(x, parts, i, _mm512_permutex2var_epi32(half[0], even, half[1]),
+                 _mm512_permutex2var_epi32(half[0], odd, half[1]));
     }
     for (int j = 0; j < parts; j++)
         memset(x->tile[j] + x->count * HOST_PAIRS, 0,
@@ -194,18 +214,15 @@ INLINE static void fill_across(const struct lines *x, int parts)
     const __mmask16 lanes = first_lanes(x->count);
     const __m512 exponent = _mm512_loadu_ps(x->exponent);
     for (size_t pair = 0; pair < HOST_PAIRS; pair++) {
-        struct lanes to[2];
+        __m512i row[2];
         UNROLL for (size_t odd = 0; odd < 2; odd++)
         {
             const size_t at = x->p + 2 * pair + odd;
             const uint32_t *from = x->source->matrix + at * o->matrix->ld + x->first;
             __builtin_prefetch(from + AHEAD);
-            split_lanes(&to[odd], x->source, parts,
-                        load_lanes(x->source, from, at < o->k ? lanes : 0, exponent));
+            row[odd] = load_lanes(x->source, from, at < o->k ? lanes : 0, exponent);
         }
-        UNROLL for (int j = 0; j < parts; j++) _mm512_storeu_si512(
-            x->tile[j] + pair * HOST_SIDE,
-            _mm512_or_si512(to[0].part[j], _mm512_slli_epi32(to[1].part[j], 16)));
+        make_row(x, parts, pair, row[0], row[1]);
     }
 }
 
@@ -277,49 +294,75 @@ static void step_make(uint32_t *to, const struct source *s, size_t panel, size_t
     }
 }
 
-/* The destination: tiles, or parts in lines. */
-struct target {
-    const struct host_tiles *tiles;
+/* Tiles, or parts in lines, that are made from a source. */
+struct job {
+    struct host_tiles tiles;
+    struct source source;
     uint32_t *at;
     char *parts; /* NULL: tiles */
 };
 
-static void step_give(const struct target *to, const struct source *s, size_t panel,
-                      size_t step)
+static void step_give(const struct job *x, size_t panel, size_t step)
 {
-    const struct operand *const o = s->operand;
+    const struct operand *const o = x->source.operand;
     uint32_t made[SPLIT_PARTS_MAX * HOST_PART];
-    if (!to->parts) {
-        step_make(to->at + host_step_at(to->tiles, panel, step), s, panel, step,
-                  to->tiles->across);
+    if (!x->parts) {
+        step_make(x->at + host_step_at(&x->tiles, panel, step), &x->source, panel, step,
+                  x->tiles.across);
         return;
     }
-    step_make(made, s, panel, step, false);
+    step_make(made, &x->source, panel, step, false);
     for (int j = 0; j < o->split->parts; j++)
         for (size_t i = 0; i < HOST_LINES && panel * HOST_LINES + i < o->lines; i++)
-            memcpy(host_parts_line(to->parts, o, j, panel * HOST_LINES + i) +
+            memcpy(host_parts_line(x->parts, o, j, panel * HOST_LINES + i) +
                        step * STEP_K * sizeof(uint16_t),
                    made + (size_t)j * HOST_PART + i * HOST_PAIRS,
                    STEP_K * sizeof(uint16_t));
 }
 
-/* Make all of them; adjacent lines of the source are made one after the other. */
-static void tiles_make(const struct target *to, const struct source *s)
+/* A job in pieces of up to PIECE panels or steps that lie next to each other in the
+   source. */
+struct pieces {
+    bool by_steps;  /* whether a piece is a part of one step of all panels, not of one
+                       panel */
+    size_t inner;   /* panels, or steps */
+    size_t in_line; /* pieces of one step, or of one panel */
+    size_t count;
+};
+
+enum { PIECE = 16 };
+
+static struct pieces pieces_of(const struct job *x)
 {
-    enum { PART = 16 };
-    const size_t panels = host_panels(to->tiles), steps = host_steps(to->tiles);
-    const bool by_steps = lies_across(s);
-    const size_t outer = by_steps ? steps : panels, inner = by_steps ? panels : steps;
-    const size_t parts = divide_up(inner, PART);
-#pragma omp parallel num_threads(threads_for(0, outer *parts))
+    const size_t panels = host_panels(&x->tiles), steps = host_steps(&x->tiles);
+    struct pieces to = { .by_steps = lies_across(&x->source) };
+    to.inner = to.by_steps ? panels : steps;
+    to.in_line = divide_up(to.inner, PIECE);
+    to.count = (to.by_steps ? steps : panels) * to.in_line;
+    return to;
+}
+
+static void piece_make(const struct job *x, const struct pieces *of, size_t n)
+{
+    const size_t outer = n / of->in_line, first = n % of->in_line * PIECE;
+    for (size_t i = first; i < smaller(first + PIECE, of->inner); i++)
+        step_give(x, of->by_steps ? i : outer, of->by_steps ? outer : i);
+}
+
+/* Do all jobs with one start of the threads.  A thread that runs for less time than
+   others takes fewer pieces. */
+static void jobs_do(const struct job *jobs, int count)
+{
+    size_t all = 0;
+    for (int i = 0; i < count; i++) all += pieces_of(&jobs[i]).count;
+#pragma omp parallel num_threads(threads_for(0, all))
     {
         struct hostfp saved;
         hostfp_enter(&saved);
-#pragma omp for schedule(static)
-        for (size_t n = 0; n < outer * parts; n++) {
-            const size_t o = n / parts, first = n % parts * PART;
-            for (size_t i = first; i < smaller(first + PART, inner); i++)
-                step_give(to, s, by_steps ? i : o, by_steps ? o : i);
+        for (int i = 0; i < count; i++) {
+            const struct pieces pieces = pieces_of(&jobs[i]);
+#pragma omp for schedule(dynamic, 1) nowait
+            for (size_t n = 0; n < pieces.count; n++) piece_make(&jobs[i], &pieces, n);
         }
         hostfp_leave(&saved);
     }
@@ -335,25 +378,26 @@ static struct source source_of(const struct operand *x, size_t i, const uint32_t
                             .up = float_of(f32_power_of_two(x->split->scale)) };
 }
 
-void host_tiles_make(uint32_t *to, const struct host_tiles *x, size_t i,
-                     const uint32_t *largest)
+void host_tiles_make(const struct host_tiles_work *work, int count)
 {
-    const struct source s = source_of(&x->operand, i, largest);
-    tiles_make(&(struct target){ .tiles = x, .at = to }, &s);
-}
-
-void host_tiles_take(uint32_t *to, const struct host_tiles *x, const void *parts)
-{
-    const struct source s = { .operand = &x->operand, .parts = parts };
-    tiles_make(&(struct target){ .tiles = x, .at = to }, &s);
+    struct job jobs[HOST_TILES_WORK_MAX];
+    for (int i = 0; i < count; i++) {
+        const struct host_tiles_work *const w = &work[i];
+        const struct operand *const o = &w->tiles->operand;
+        jobs[i] = (struct job){ .tiles = *w->tiles, .at = w->to };
+        jobs[i].source = w->parts ? (struct source){ .operand = o, .parts = w->parts }
+                                  : source_of(o, w->matrix, w->largest);
+    }
+    jobs_do(jobs, count);
 }
 
 void host_tiles_parts(void *to, const struct operand *x, size_t i,
                       const uint32_t *largest)
 {
-    const struct host_tiles tiles = { *x, false, 1 };
-    const struct source s = source_of(x, i, largest);
-    tiles_make(&(struct target){ .tiles = &tiles, .parts = to }, &s);
+    const struct job job = { .tiles = { *x, false, 1 },
+                             .source = source_of(x, i, largest),
+                             .parts = to };
+    jobs_do(&job, 1);
 }
 
 #endif

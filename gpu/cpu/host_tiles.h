@@ -36,11 +36,21 @@ size_t host_tiles_bytes(const struct host_tiles *tiles);
 /* The start of a step of a panel, in elements. */
 size_t host_step_at(const struct host_tiles *tiles, size_t panel, size_t step);
 
-/* Make the tiles of matrix i, or of prepared parts.  Lines are equilibrated if their
-   largest magnitudes are given.  Call only if AVX512F exists. */
-void host_tiles_make(uint32_t *to, const struct host_tiles *tiles, size_t i,
-                     const uint32_t *largest);
-void host_tiles_take(uint32_t *to, const struct host_tiles *tiles, const void *parts);
+/* Tiles to be made, and their source: matrix number `matrix` of the operand, with lines
+   equilibrated if their largest magnitudes are given; or prepared parts. */
+struct host_tiles_work {
+    uint32_t *to;
+    const struct host_tiles *tiles;
+    size_t matrix;
+    const uint32_t *largest; /* or NULL */
+    const void *parts;       /* or NULL */
+};
+
+enum { HOST_TILES_WORK_MAX = 2 };
+
+/* Make the tiles of up to HOST_TILES_WORK_MAX operands; or the parts of matrix i of an
+   operand, in lines.  Call only if AVX512F exists. */
+void host_tiles_make(const struct host_tiles_work *work, int count);
 void host_tiles_parts(void *to, const struct operand *operand, size_t i,
                       const uint32_t *largest);
 
