@@ -121,22 +121,15 @@ static struct split_from split_from_of(const struct to_split &t)
 /* Whether one launch is better than two, by measurements on an H200
    (data/h200/starts.jsonl).  It takes 4 us less of the host's time for each start.  The
    device needs 1 to 4 % more time for this number of squares, up to 15 % more for fewer.
-   In a graph, the host's time does not matter.  If values across lines are not aligned,
-   the device needs 4 to 9 % less time. */
+   In a graph, the host's time does not matter. */
 static bool is_better(const struct gpu_product *p)
 {
-    bool is_slow = false;
     size_t squares = 0;
-    for (const struct to_split &t : p->split) {
-        const struct split_from x = split_from_of(t);
-        is_slow |= x.across && !x.fours;
-        squares += squares_of(t.operand);
-    }
-    if (is_slow) return squares >= 512 && squares <= 8448;
+    for (const struct to_split &t : p->split) squares += squares_of(t.operand);
     return squares >= 1920 && squares <= 6144 && p->kernel->program.parts > 1 &&
            runs_now(p->stream);
 }
-static_assert(8448 <= SQUARES_MAX);
+static_assert(6144 <= SQUARES_MAX);
 
 /* Whether a stream has the usual priority.  Blocks of two launches that wait for blocks of
    their own can keep each other from beginning only if one launch has a higher priority;

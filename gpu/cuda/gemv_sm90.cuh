@@ -227,6 +227,7 @@ __device__ void chunks_add(shared_data<R, STEPS> &own, const arguments &x)
         values<STEPS, EACH> v;
         values<STEPS, 1> u;
         copies_wait<RING - 1>();
+        __syncwarp(); /* the copies of all lanes */
         if (x.wide.along()) values_read<true>(v, u, ring[place]);
         else values_read<false>(v, u, ring[place]);
         __syncwarp();

@@ -4,10 +4,11 @@
    Launch: a block of 2 THREADS for BLOCK_LINES lines by BLOCK_K of k of one matrix,
    matrices along y.  A thread makes the parts of EACH consecutive k of one line, and
    stores all values of one part at once.  A transposed operand is read along its own rows
-   and transposed in shared memory.  Every FP32 value is read once, and then evicted from
-   the L2 cache to make room for parts.  Positions of k beyond the operand are +0.  Both
-   operands of a GEMM are split in one launch if they have the same roundings, are not
-   equilibrated, and have the same number of matrices.
+   and transposed in shared memory.  Values are read 16 bytes at a time; if they are not
+   aligned, from the multiple of 16 bytes before them on.  Every FP32 value is read once,
+   and then evicted from the L2 cache to make room for parts.  Positions of k beyond the
+   operand are +0.  Both operands of a GEMM are split in one launch if they have the same
+   roundings, are not equilibrated, and have the same number of matrices.
 
    Equilibrated lines that are contiguous in memory, with at most HELD_MAX elements, are
    also read once: one block holds one line in shared memory, each thread the elements
@@ -133,57 +134,68 @@ __device__ void split_run(const arguments &a, const float (&x)[EACH], size_t lin
     }
 }
 
-/* Read values of a block that lie along lines: EACH of line `line` from element p on. */
-__device__ void read_along(float (&x)[EACH], const arguments &a, size_t line, size_t p)
+/* Values of a block's matrix, in rows of `length` as in memory. */
+struct rows_of {
+    const float *first, *end;
+    size_t ld, rows, length;
+
+    __device__ explicit rows_of(const arguments &a)
+        : first(values(a)), end(NULL), ld(a.ld), rows(a.across ? a.k : a.lines),
+          length(a.across ? a.lines : a.k)
+    {
+        end = first + (rows - 1) * ld + length;
+    }
+};
+
+__device__ void read_four(float *x, const float *from)
 {
-    const float *from = values(a) + line * a.ld + p;
-    if (p + EACH <= a.k && (uintptr_t)from % sizeof(float4) == 0) {
+    const float4 four = __ldcs((const float4 *)from);
+    x[0] = four.x, x[1] = four.y, x[2] = four.z, x[3] = four.w;
+}
+
+/* Read EACH values of row `row` from number `at` on; values beyond the row are +0.  If
+   they are not aligned, they are read from the multiple of 16 bytes before them on, and
+   shifted; if that extends beyond the matrix, they are read one by one. */
+__device__ void read_run(float (&x)[EACH], const rows_of &m, size_t row, size_t at)
+{
+    constexpr int fours = EACH + 4;
+    const float *const from = m.first + row * m.ld + at;
+    const int shift = (int)((uintptr_t)from / sizeof(float) % 4);
+    const int count = row >= m.rows || at >= m.length ? 0
+                      : m.length - at < EACH          ? (int)(m.length - at)
+                                                      : EACH;
+    if (count == EACH && !shift) {
 #pragma unroll
-        for (int e = 0; e < EACH; e += 4) {
-            const float4 four = __ldcs((const float4 *)(from + e));
-            x[e] = four.x, x[e + 1] = four.y, x[e + 2] = four.z, x[e + 3] = four.w;
-        }
+        for (int e = 0; e < EACH; e += 4) read_four(x + e, from + e);
+        return;
+    }
+    if (count && from - shift >= m.first && from - shift + fours <= m.end) {
+        float v[fours];
+#pragma unroll
+        for (int e = 0; e < fours; e += 4) read_four(v + e, from - shift + e);
+#pragma unroll
+        for (int e = 0; e + 2 < fours; e++) v[e] = shift & 2 ? v[e + 2] : v[e];
+#pragma unroll
+        for (int e = 0; e < EACH; e++)
+            x[e] = e >= count ? 0 : shift & 1 ? v[e + 1] : v[e];
         return;
     }
 #pragma unroll
-    for (int e = 0; e < EACH; e++) x[e] = p + e < a.k ? from[e] : 0;
+    for (int e = 0; e < EACH; e++) x[e] = e < count ? from[e] : 0;
 }
 
-/* Read values of a block that lie across lines, all of which exist and are aligned.  A
-   thread reads four at a time, and reads all before it stores any. */
+/* Read all values of a block that lie across lines: a thread reads EACH of one row. */
 using across_tile = float[BLOCK_K][BLOCK_LINES + 1];
 
-__device__ void read_fours(across_tile &tile, const arguments &a, const float *from)
+__device__ void read_across(across_tile &tile, const rows_of &m, size_t first, size_t p0)
 {
-    constexpr int fours = BLOCK_LINES / 4, rows = 2 * THREADS / fours;
-    constexpr int turns = BLOCK_K / rows;
-    const int p = threadIdx.x / fours, line = threadIdx.x % fours * 4;
-    float4 x[turns];
+    static_assert(BLOCK_K * BLOCK_LINES == 2 * THREADS * EACH);
+    const int p = threadIdx.x / (BLOCK_LINES / EACH),
+              line = threadIdx.x % (BLOCK_LINES / EACH) * EACH;
+    float x[EACH];
+    read_run(x, m, p0 + p, first + line);
 #pragma unroll
-    for (int i = 0; i < turns; i++)
-        x[i] = __ldcs((const float4 *)(from + (p + i * rows) * a.ld + line));
-#pragma unroll
-    for (int i = 0; i < turns; i++) {
-        float *const to = &tile[p + i * rows][line];
-        to[0] = x[i].x, to[1] = x[i].y, to[2] = x[i].z, to[3] = x[i].w;
-    }
-}
-
-/* Read all values of a block that lie across lines. */
-__device__ void read_across(across_tile &tile, const arguments &a, size_t first,
-                            size_t p0)
-{
-    const float *const from = values(a) + p0 * a.ld + first;
-    const bool whole = p0 + BLOCK_K <= a.k && first + BLOCK_LINES <= a.lines;
-    if (whole && a.ld % 4 == 0 && (uintptr_t)from % sizeof(float4) == 0) {
-        read_fours(tile, a, from);
-        return;
-    }
-    for (int at = threadIdx.x; at < BLOCK_K * BLOCK_LINES; at += 2 * THREADS) {
-        const int p = at / BLOCK_LINES, line = at % BLOCK_LINES;
-        tile[p][line] =
-            p0 + p < a.k && first + line < a.lines ? from[p * a.ld + line] : 0;
-    }
+    for (int e = 0; e < EACH; e++) tile[p][line + e] = x[e];
 }
 
 /* --- equilibration ---------------------------------------------------------------- */
@@ -246,6 +258,7 @@ __global__ void __launch_bounds__(2 * THREADS) held_kernel(const arguments a)
     extern __shared__ float4 held[];
     __shared__ uint32_t largest;
     const size_t run = run_of(a);
+    const rows_of rows(a);
     const int first = threadIdx.x * EACH, step = blockDim.x * EACH;
     uint32_t mine = 0;
     float x[EACH];
@@ -253,7 +266,7 @@ __global__ void __launch_bounds__(2 * THREADS) held_kernel(const arguments a)
     if (threadIdx.x == 0) largest = 0;
     __syncthreads();
     for (size_t p = first; p < run; p += step) {
-        read_along(x, a, blockIdx.x, p);
+        read_run(x, rows, blockIdx.x, p);
 #pragma unroll
         for (int e = 0; e < EACH; e += 4, here += blockDim.x)
             *here = make_float4(x[e], x[e + 1], x[e + 2], x[e + 3]);
@@ -296,14 +309,15 @@ __global__ void __launch_bounds__(2 * THREADS)
     const size_t p0 = (size_t)(block % runs) * BLOCK_K;
     let_next_come();
     const int line = threadIdx.x / EACH, p = threadIdx.x % EACH * EACH;
+    const rows_of rows(a);
     float value[EACH];
     if (a.across) {
-        read_across(tile, a, first, p0);
+        read_across(tile, rows, first, p0);
         __syncthreads();
         for (int e = 0; e < EACH; e++) value[e] = tile[p + e][line];
     }
     if (first + line >= a.lines || p0 + p >= run_of(a)) return;
-    if (!a.across) read_along(value, a, first + line, p0 + p);
+    if (!a.across) read_run(value, rows, first + line, p0 + p);
     if (a.largest) equilibrate(value, largest_of(a)[first + line], a.target);
     split_run<F, L, HIGH, LOW>(a, value, first + line, p0 + p);
 }
