@@ -13,6 +13,8 @@
 enum {
     REPEATS_MAX = 1000000,
     WARM_TENTHS = 3, /* of the loop under load */
+    PART_MS = 16,    /* of this loop: several times as long as a read of a board, for
+                        which the device would wait otherwise */
     PREPARED = 2     /* rounds that verification and the loop under load count for */
 };
 
@@ -197,6 +199,13 @@ static enum bitcut_status run_attempts(struct live *x, double *times, struct fau
     return status;
 }
 
+/* The number of parts of a loop in each of which the board is read. */
+static int parts_for(int repeats, double once)
+{
+    const double parts = fmax(1, floor(repeats * once / PART_MS));
+    return (int)fmin(parts, fmin(repeats, GPU_READS_MAX));
+}
+
 /* The loop under load. */
 static enum bitcut_status run_sustained(struct live *x, struct runner *r, struct fault *f)
 {
@@ -207,7 +216,7 @@ static enum bitcut_status run_sustained(struct live *x, struct runner *r, struct
     const struct gpu_loop loop = {
         .warm = repeats_for(WARM_TENTHS * tenth, r->ms),
         .repeats = repeats,
-        .reads = repeats < GPU_READS_MAX ? repeats : GPU_READS_MAX,
+        .reads = parts_for(repeats, r->ms),
     };
     const enum bitcut_status status = run(&r->loop, x, r, &r->entrant, &loop, f);
     r->loop_repeats = repeats;

@@ -245,7 +245,8 @@ struct gpu_loop {
     int warm;    /* starts before the measurement, at least 1                          */
     int repeats; /* starts in the measurement, at least 1                              */
     int reads;   /* number of reads of the board meanwhile, one in each of as many equal
-                    parts of the repeats: 1 to GPU_READS_MAX, and at most repeats     */
+                    parts of the repeats: 1 to GPU_READS_MAX, and at most repeats.  The
+                    device waits if a part is shorter than a read                     */
 };
 
 struct gpu_measurement {
