@@ -88,6 +88,10 @@ matrix='gemm --recipe fp32 --unit fma/f32 --reference none -k 2'
             --reference none --save-a ../A3.npy --save-b ../B3.npy -o ../D3.npy &&
         bitcut $matrix -m 4 -n 3 -o ../B4.npy &&
         printf '%%%%MatrixMarket matrix array real general\n2 4\n1\n0\n0\n3\n0\n4\n2\n0\n' > ../S.mtx &&
+        printf '%%%%MatrixMarket matrix array real general\n2 2\n255\n1\n250\n9\n' > ../I.mtx &&
+        printf '%%%%MatrixMarket matrix array real general\n2 2\n127\n126\n-3\n5\n' > ../J.mtx &&
+        bitcut gemm --recipe plain --unit avx2/vpmaddubsw.m1n8k4.s32.u8.s8 --reference none \
+            -a ../I.mtx -b ../J.mtx --format-d f32 -o ../IJ.npy &&
         bitcut probe --unit ideal/rz25 -o ../vectors
 } > ../out || echo "Bail out! no operands"
 
@@ -115,6 +119,7 @@ prints "predict --sweep" predict --library openblas-0.3.21 --chip haswell --swee
 prints "gemm --library" gemm --library openblas-0.3.21 --chip haswell -m 4 -n 9 -k 9 --reference none --json
 parts=32 # a hypothesis that has no memory must not count as refuted
 prints "explain" explain -a ../A3.npy -b ../B3.npy -d ../D3.npy --recipe fp32 --unit fma/f32 --json
+prints "explain integers" explain -a ../I.mtx -b ../J.mtx -d ../IJ.npy --json
 parts=4
 prints "advise" advise -a ../A.npy --unit v100 --recipe plain --want 1 --json
 prints "tolerance --json" tolerance --recipe ootomo --unit a100 -m 20 -n 20 -k 20 --seeds 4 \

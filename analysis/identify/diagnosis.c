@@ -433,8 +433,7 @@ static enum bitcut_status conclude_outside(struct diagnosis *to, struct diagnosi
     if (!p.moved && !p.constant && p.outside)
         status = diagnose_outside(&rest, x, g, &p, f);
     if (status != BITCUT_OK) return status;
-    const bool right =
-                   rest.level == DIAGNOSIS_ROUNDING || rest.level == DIAGNOSIS_OPERANDS,
+    const bool right = diagnosis_is_correct(&rest),
                of_most = g->parts && (right || p.outside * 2 <= x->of.e.finite);
     if (g->parts && !right) {
         struct guess exact = alone(x, 0);

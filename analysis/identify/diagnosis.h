@@ -65,6 +65,12 @@ struct diagnosis {
                      among the `outputs` that were compared */
 };
 
+/* Whether the error is that of a correct kernel. */
+static inline bool diagnosis_is_correct(const struct diagnosis *d)
+{
+    return d->level == DIAGNOSIS_ROUNDING || d->level == DIAGNOSIS_OPERANDS;
+}
+
 /* Diagnose D of q, whose matrices are read as it says, on a sample of its outputs with at
    most about 2^20 products, and on outputs with about 2^27 products if those of the
    sample are right; seeded, and the same for any number of threads.  If no output is

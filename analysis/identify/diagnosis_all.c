@@ -200,8 +200,7 @@ enum bitcut_status diagnosis_find(struct diagnosis *to, const struct problem *q,
     size_t examined = 0, overflows = 0;
     enum bitcut_status status =
         diagnosis_find_in(&found, q, all, true, seed, progress, f);
-    const bool is_right = status == BITCUT_OK && (found.level == DIAGNOSIS_ROUNDING ||
-                                                  found.level == DIAGNOSIS_OPERANDS);
+    const bool is_right = status == BITCUT_OK && diagnosis_is_correct(&found);
     if (is_right) status = look(&far, &examined, &overflows, q, &found, seed, f);
     if (status == BITCUT_OK && overflows) add_overflows(&found, overflows, examined);
     if (status == BITCUT_OK && far.outside) {

@@ -49,46 +49,46 @@ void integer_problem_clear(struct integer_problem *x)
     *x = (struct integer_problem){ .a = { .rows = 0 } };
 }
 
-/* The integers of FP32 values; NULL if a value is none of [low, high], or no memory. */
-static int32_t *integers_of(const struct matrix *m, double low, double high)
+static bool are_integers(const struct matrix *m, double low, double high)
 {
     const size_t count = m->rows * m->cols;
     size_t i = 0;
-    int32_t *const to = memory_allocate(count, sizeof *to);
-    for (; to && i < count; i++) {
+    for (; m->at && i < count; i++) {
         const double v = value_of_float(m->at[i]);
         if (!(v >= low && v <= high) || v != floor(v)) break;
-        to[i] = (int32_t)v;
     }
-    if (to && i == count) return to;
-    free(to);
-    return NULL;
+    return !m->at || i == count;
 }
 
-/* The matrix of an operand of 8 bits. */
-static struct integer_matrix bytes_of(const struct matrix *m)
+/* The format of integers that has all values, of an operand or of C or D; or NULL. */
+static const struct bitcut_format *integer_format_of(const struct matrix *m,
+                                                     bool is_operand)
 {
-    int32_t *const s8 = integers_of(m, INT8_MIN, INT8_MAX);
-    if (s8) return (struct integer_matrix){ m->rows, m->cols, s8, &formats[FORMAT_S8] };
-    return (struct integer_matrix){ m->rows, m->cols, integers_of(m, 0, UINT8_MAX),
-                                    &formats[FORMAT_U8] };
+    if (!is_operand)
+        return are_integers(m, INT32_MIN, INT32_MAX) ? &formats[FORMAT_S32] : NULL;
+    return are_integers(m, INT8_MIN, INT8_MAX) ? &formats[FORMAT_S8]
+           : are_integers(m, 0, UINT8_MAX)     ? &formats[FORMAT_U8]
+                                               : NULL;
 }
 
-static struct integer_matrix parts_of(const struct matrix *m)
+enum bitcut_status integers_of_values(struct integer_problem *to, const struct problem *q,
+                                      struct fault *f)
 {
-    return (struct integer_matrix){ m->rows, m->cols,
-                                    m->at ? integers_of(m, INT32_MIN, INT32_MAX) : NULL,
-                                    &formats[FORMAT_S32] };
-}
-
-struct integer_problem integers_of_values(const struct problem *q)
-{
-    struct integer_problem x = { .a = bytes_of(&q->a) };
-    if (x.a.at) x.b = bytes_of(&q->b);
-    if (x.b.at) x.c = parts_of(&q->c);
-    if (x.b.at && (x.c.at || !q->c.at)) x.d = parts_of(&q->d);
-    if (!x.d.at) integer_problem_clear(&x);
-    return x;
+    enum { MATRICES = 4, OPERANDS = 2 };
+    const struct matrix *const from[MATRICES] = { &q->a, &q->b, &q->c, &q->d };
+    struct integer_matrix *const into[MATRICES] = { &to->a, &to->b, &to->c, &to->d };
+    const struct bitcut_format *format[MATRICES];
+    enum bitcut_status status = BITCUT_OK;
+    *to = (struct integer_problem){ .a = { .rows = 0 } };
+    for (int i = 0; i < MATRICES; i++)
+        if (!(format[i] = integer_format_of(from[i], i < OPERANDS))) return BITCUT_OK;
+    for (int i = 0; i < MATRICES && status == BITCUT_OK; i++) {
+        if (!from[i]->at) continue;
+        status = integer_matrix_of(into[i], from[i], f);
+        into[i]->format = format[i];
+    }
+    if (status != BITCUT_OK) integer_problem_clear(to);
+    return status;
 }
 
 /* --- ranges ----------------------------------------------------------------------- */

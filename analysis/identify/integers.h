@@ -30,8 +30,10 @@ enum bitcut_status integer_matrix_of(struct integer_matrix *to, const struct mat
 void integer_problem_clear(struct integer_problem *x);
 
 /* The same for matrices of FP32 values: those of A and B are all integers of s8 or u8,
-   those of C and D are integers.  Clear if they are not, or if there is no memory. */
-struct integer_problem integers_of_values(const struct problem *q);
+   those of C and D are integers.  *to has no matrices if they are not, and if the status
+   is BITCUT_NO_MEMORY. */
+enum bitcut_status integers_of_values(struct integer_problem *to, const struct problem *q,
+                                      struct fault *f);
 
 /* Explain D of these matrices, and alpha and beta of e->q.  Rules are tried on a sample of
    outputs; the first that gives the whole sample is compared with all of D, as far as the
