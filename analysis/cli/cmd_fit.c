@@ -128,15 +128,18 @@ static int fit_together(struct context *x, const struct found_list *list)
     return status;
 }
 
-/* Check that --next does not replace a set. */
+/* Check that --next does not replace a set, and that its folder can be written. */
 static int check_next(const struct found_list *list, const struct fit_options *o)
 {
+    struct fault f;
     if (o->next && !o->together && list->count > 1)
         return complain("--next", "requires a single set or --together");
     for (size_t i = 0; o->next && i < list->count; i++)
         if (output_same(o->next, list->at[i].folder))
             return complain(o->next,
                             "is also an input set; choose another folder for --next");
+    if (o->next && output_check_folder(o->next, &f) != BITCUT_OK)
+        return fail(o->next, &f);
     return EXIT_GOOD;
 }
 

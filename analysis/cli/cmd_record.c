@@ -347,7 +347,8 @@ static int by_identity(const void *x, const void *y)
     return order ? order : !a->output - !b->output; /* outputs first */
 }
 
-/* Check that no set is written over another set, read or written. */
+/* Check that no set is written over another set, read or written, and that all folders
+   can be written. */
 static int check_plan(const struct plan *p)
 {
     const size_t count = 2 * p->sets.count;
@@ -370,6 +371,11 @@ static int check_plan(const struct plan *p)
                               : "is also an input set; choose another folder for -o");
     }
     free(all);
+    for (size_t i = 0; i < p->sets.count && status == EXIT_GOOD; i++) {
+        struct fault f;
+        if (output_check_folder(p->output[i], &f) != BITCUT_OK)
+            status = fail(p->output[i], &f);
+    }
     return status;
 }
 

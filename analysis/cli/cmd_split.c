@@ -201,7 +201,8 @@ static int choose(struct bitcut_split *split, bool *flush, struct split_options 
     if (!o->exhaustive && !o->samples) return complain("--samples", "must be at least 1");
     if (o->plot && !picture_of(o->plot))
         return complain("--plot", "must name a file that ends in .svg or .pdf");
-    return EXIT_GOOD;
+    return check_files((struct used_file[]){
+        { "-a", o->path, false }, { "--plot", o->plot, true }, { 0 } });
 }
 
 /* --- work ------------------------------------------------------------------------- */

@@ -99,7 +99,7 @@ int check_use(const struct context *x, const struct option_use *uses, unsigned u
     return complain(option, row->otherwise);
 }
 
-int check_files(const struct used_file *files)
+int check_distinct_files(const struct used_file *files)
 {
     for (const struct used_file *a = files; a->option; a++) {
         for (const struct used_file *b = files; a->path && b->option; b++) {
@@ -113,6 +113,17 @@ int check_files(const struct used_file *files)
         }
     }
     return EXIT_GOOD;
+}
+
+int check_files(const struct used_file *files)
+{
+    const int status = check_distinct_files(files);
+    for (const struct used_file *x = files; status == EXIT_GOOD && x->option; x++) {
+        struct fault f;
+        if (x->written && x->path && output_check(x->path, &f) != BITCUT_OK)
+            return fail(x->path, &f);
+    }
+    return status;
 }
 
 int fail_unknown(const char *option, const char *name, struct table table)

@@ -53,8 +53,12 @@ struct used_file {
 };
 
 /* Complain about the first written file that is also read, or that is written twice,
-   under any of its names (output_same()).  `files` ends with a NULL option. */
+   under any of its names (output_same()); then about the first that cannot be written.
+   Called before the work, so that no result is lost.  `files` ends with a NULL option. */
 int check_files(const struct used_file *files);
+
+/* Only the first of both, for files in a folder that may not exist yet. */
+int check_distinct_files(const struct used_file *files);
 
 /* Print "bitcut: OPTION: unknown name "NAME"; did you mean ...?".  Returns EXIT_USAGE. */
 int fail_unknown(const char *option, const char *name, struct table table);

@@ -72,7 +72,7 @@ static int check_output(const char *read, const char *option, const char *path)
     const struct used_file files[] = { { option, read, false },
                                        { "-o", path, true },
                                        { 0 } };
-    return check_files(files);
+    return check_distinct_files(files);
 }
 
 int report_check_files(const struct report *r, const char *option, const char *read)

@@ -141,6 +141,37 @@ enum bitcut_status output_open(struct output *o, const char *path, struct fault 
     return BITCUT_OK;
 }
 
+enum bitcut_status output_check(const char *path, struct fault *f)
+{
+    struct output o;
+    struct stat is;
+    if (!stat(path, &is) && !S_ISREG(is.st_mode)) {
+        if (S_ISDIR(is.st_mode)) return system_fault(EISDIR, f);
+        return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ? system_fault(errno, f)
+                                                           : BITCUT_OK;
+    }
+    const enum bitcut_status status = output_open(&o, path, f);
+    if (status == BITCUT_OK) output_abandon(&o);
+    return status;
+}
+
+enum bitcut_status output_check_folder(const char *path, struct fault *f)
+{
+    struct stat is;
+    char at[PATH_LENGTH_MAX];
+    if (strlen(path) >= sizeof at) return system_fault(ENAMETOOLONG, f);
+    strcpy(at, *path ? path : ".");
+    while (stat(at, &is)) {
+        char *const slash = strrchr(at, '/');
+        if (errno != ENOENT) return system_fault(errno, f);
+        if (!slash) strcpy(at, ".");
+        else slash[slash == at] = 0;
+    }
+    if (!S_ISDIR(is.st_mode)) return system_fault(ENOTDIR, f);
+    return faccessat(AT_FDCWD, at, W_OK | X_OK, AT_EACCESS) ? system_fault(errno, f)
+                                                            : BITCUT_OK;
+}
+
 int output_flush(FILE *file)
 {
     if (fflush(file)) return errno;

@@ -33,6 +33,13 @@ enum bitcut_status output_commit(struct output *o, struct fault *f);
 /* Drop everything written.  Nothing happens if *o is cleared already. */
 void output_abandon(struct output *o);
 
+/* What output_open() would return for `path`, before the work whose result it gets.  A
+   device or a pipe is not opened. */
+enum bitcut_status output_check(const char *path, struct fault *f);
+
+/* The same for a folder, whose parents are made too. */
+enum bitcut_status output_check_folder(const char *path, struct fault *f);
+
 /* Flush what was written to `file`.  Returns 0, or the error (errno) of the flush or of
    any write before.  An error of an early write is found by writing one more newline. */
 int output_flush(FILE *file);

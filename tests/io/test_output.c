@@ -127,6 +127,12 @@ START_TEST(no_place)
     scratch_write(s.path, "old", 3);
     snprintf(inside, sizeof inside, "%s/x", s.path);
     fault_check(output_open(&o, inside, &f), &f, ENOTDIR);
+    fault_check(output_check("", &f), &f, ENOENT);
+    fault_check(output_check(s.folder, &f), &f, EISDIR);
+    fault_check(output_check("no-such-folder/file", &f), &f, ENOENT);
+    fault_check(output_check(inside, &f), &f, ENOTDIR);
+    fault_check(output_check_folder(s.path, &f), &f, ENOTDIR);
+    fault_check(output_check_folder(inside, &f), &f, ENOTDIR);
     ck_assert(o.path == (char *)1);
     ck_assert_int_eq(scratch_files(&s, 0), 1);
     scratch_remove(&s);
@@ -145,15 +151,45 @@ START_TEST(no_permission)
     ck_assert_int_eq(chmod(s.folder, 0777), 0);
     ck_assert(!super || seteuid(65534) == 0);
     fault_check(output_open(&o, s.path, &f), &f, EACCES);
+    fault_check(output_check(s.path, &f), &f, EACCES);
     ck_assert(!super || seteuid(0) == 0);
 
     ck_assert_int_eq(remove(s.path), 0);
     ck_assert_int_eq(chmod(s.folder, 0555), 0);
     ck_assert(!super || seteuid(65534) == 0);
     fault_check(output_open(&o, s.path, &f), &f, EACCES);
+    fault_check(output_check(s.path, &f), &f, EACCES);
+    fault_check(output_check_folder(s.folder, &f), &f, EACCES);
+    fault_check(output_check_folder(s.path, &f), &f, EACCES);
     ck_assert(!super || seteuid(0) == 0);
     ck_assert_int_eq(chmod(s.folder, 0755), 0);
     ck_assert_int_eq(scratch_files(&s, 0), 0);
+    scratch_remove(&s);
+}
+END_TEST
+
+/* A check leaves the folder as it is, and does not open a pipe. */
+START_TEST(checked)
+{
+    const struct scratch s = scratch_make();
+    struct fault f;
+    char inside[80], deep[90];
+    ck_assert_int_eq(output_check(s.path, &f), BITCUT_OK);
+    ck_assert_int_eq(scratch_files(&s, 0), 0);
+    snprintf(inside, sizeof inside, "%s/x", s.folder);
+    snprintf(deep, sizeof deep, "%s/y/z", inside);
+    ck_assert_int_eq(output_check_folder(s.folder, &f), BITCUT_OK);
+    ck_assert_int_eq(output_check_folder(inside, &f), BITCUT_OK);
+    ck_assert_int_eq(output_check_folder(deep, &f), BITCUT_OK);
+    ck_assert_int_eq(output_check_folder("no-such-folder", &f), BITCUT_OK);
+    ck_assert_int_eq(scratch_files(&s, 0), 0);
+    scratch_write(s.path, "old", 3);
+    ck_assert_int_eq(output_check(s.path, &f), BITCUT_OK);
+    text_check(s.path, "old");
+    ck_assert_int_eq(scratch_files(&s, 0), 1);
+    ck_assert_int_eq(remove(s.path), 0);
+    ck_assert_int_eq(mkfifo(s.path, 0600), 0); /* has no reader: opening would wait */
+    ck_assert_int_eq(output_check(s.path, &f), BITCUT_OK);
     scratch_remove(&s);
 }
 END_TEST
@@ -389,5 +425,5 @@ START_TEST(lock)
 END_TEST
 
 TEST_MAIN("output", commit, replace_or_abandon, permissions_kept, taken_names, no_place,
-          no_permission, disk_full, early_error, early_reason, rename_fails, pipes,
-          full_device, symbolic_link, names, sweep, lock)
+          no_permission, checked, disk_full, early_error, early_reason, rename_fails,
+          pipes, full_device, symbolic_link, names, sweep, lock)
