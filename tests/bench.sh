@@ -149,7 +149,7 @@ tflops for an occasional GEMM and tflops_sustained for long work" || cat err
     DEVICE_FAULT=settles
     bitcut bench "$@" > out 2> err
     grep -q "^bitcut: bench: heat: .*: the last round took [0-9.]* % [a-z]* than the first \
-(drift), and 9 more differ by over 5 %: the board did not reach a steady state: use more --rounds" err ||
+(drift), and 9 more differ by over 5 %: the device did not reach a steady state: use more --rounds" err ||
         cat err
     [ "$(value heat | grep -cx rounds)" -eq 10 ] || value heat
     [ "$(value unsteady | sort -u)" = hgemm ] || value unsteady

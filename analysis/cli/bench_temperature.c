@@ -43,7 +43,7 @@ static const struct {
       "use tflops for an occasional GEMM and tflops_sustained for long work; compare "
       "figures of the same kind only" },
     { "rounds", last_over_first, print_rounds,
-      "the board did not reach a steady state: use more --rounds, or the figures under "
+      "the device did not reach a steady state: use more --rounds, or the figures under "
       "load" },
 };
 
