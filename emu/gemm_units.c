@@ -189,9 +189,9 @@ enum bitcut_status gemm_plan_on_any(struct gemm_plan *to, const struct bitcut_ge
                             u->name, u->a->name, u->b->name);
     if (!p.integer && u->c != &formats[FORMAT_F32] && u->c != &formats[FORMAT_F16] &&
         u->c != &formats[FORMAT_BF16])
-        return fault_option(f, "unit",
-                            "%s accumulates in %s; a recipe requires f32, f16 or bf16",
-                            u->name, u->c->name);
+        return fault_option(
+            f, "unit", "%s accumulates in %s; a recipe requires f32, f16, bf16 or s32",
+            u->name, u->c->name);
     if (p.equilibrate && u->c != &formats[FORMAT_F32])
         return fault_option(
             f, "equilibrate",

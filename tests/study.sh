@@ -176,7 +176,7 @@ unreadable_file() {
     refused 3 'circle: Too many levels of symbolic links' study xf32 --resume -o circle
     refused 3 'whole.jsonl/x: Not a directory' study xf32 --resume -o whole.jsonl/x
     mkdir folder
-    refused 3 'folder: not a regular file' study xf32 --resume -o folder
+    refused 3 'folder: Is a directory' study xf32 --resume -o folder
     [ "$(id -u)" -ne 0 ] || return
     cp whole.jsonl secret.jsonl
     chmod 200 secret.jsonl

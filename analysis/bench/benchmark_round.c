@@ -13,8 +13,8 @@
 enum {
     REPEATS_MAX = 1000000,
     WARM_TENTHS = 3, /* of the loop under load */
-    PART_MS = 16,    /* of this loop: several times as long as a read of a board, for
-                        which the device would wait otherwise */
+    PART_MS = 16,    /* between two reads of the board in this loop, at least: a read
+                        takes up to 5 ms, and the device would wait in shorter parts */
     PREPARED = 2     /* rounds that verification and the loop under load count for */
 };
 

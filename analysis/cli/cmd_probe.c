@@ -10,6 +10,7 @@
 #include "analysis/evidence/variant.h"
 #include "lib/base/text.h"
 #include "lib/base/threads.h"
+#include "lib/io/output.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -299,6 +300,20 @@ static enum bitcut_status make_one(struct kills *k, const struct bitcut_unit *u,
     return status;
 }
 
+/* Make the folder of all sets, and check that the folder of each can be written. */
+static int prepare_folders(const struct bitcut_unit *const *chosen, int n,
+                           const struct context *x)
+{
+    struct fault f;
+    if (folder_make(x->output, &f) != BITCUT_OK) return fail(x->output, &f);
+    for (int i = 0; i < n; i++) {
+        char path[4096];
+        folder_of(path, sizeof path, x, chosen[i]);
+        if (output_check_folder(path, &f) != BITCUT_OK) return fail(path, &f);
+    }
+    return EXIT_GOOD;
+}
+
 /* Print units as soon as all earlier units are printed. */
 static int from_generator(struct kills_list *list, struct context *x)
 {
@@ -308,8 +323,7 @@ static int from_generator(struct kills_list *list, struct context *x)
     struct fault fault = { .status = BITCUT_OK };
     int first = n; /* index of the first unit that failed */
     size_t done = 0;
-    if (x->output && folder_make(x->output, &fault) != BITCUT_OK)
-        return fail(x->output, &fault);
+    if (x->output && prepare_folders(chosen, n, x) != EXIT_GOOD) return EXIT_CANNOT;
     list->count = n;
 #pragma omp parallel for schedule(dynamic) num_threads(threads_for(x->threads, (size_t)n))
     for (int i = 0; i < n; i++) {

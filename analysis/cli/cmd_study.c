@@ -264,12 +264,15 @@ static int merge_files(struct work *w)
     return status == EXIT_GOOD ? save(w) : status;
 }
 
-/* Lock the file: two runs that write the same file would each lose the other's points. */
+/* Lock the file, which must be writable: two runs that write the same file would each
+   lose the other's points. */
 static int lock_output(struct work *w)
 {
     struct fault f;
     const char *const path = w->context->output;
-    if (!path || output_lock(&w->lock, path, &f) == BITCUT_OK) return EXIT_GOOD;
+    if (!path || (output_check(path, &f) == BITCUT_OK &&
+                  output_lock(&w->lock, path, &f) == BITCUT_OK))
+        return EXIT_GOOD;
     return fail(path, &f);
 }
 

@@ -57,7 +57,8 @@ struct used_file {
    Called before the work, so that no result is lost.  `files` ends with a NULL option. */
 int check_files(const struct used_file *files);
 
-/* Only the first of both, for files in a folder that may not exist yet. */
+/* check_files() without the check that files can be written, for files in a folder that
+   may not exist yet. */
 int check_distinct_files(const struct used_file *files);
 
 /* Print "bitcut: OPTION: unknown name "NAME"; did you mean ...?".  Returns EXIT_USAGE. */

@@ -8,6 +8,7 @@
 #include "analysis/report/plot_script.h"
 #include "analysis/report/provenance.h"
 #include "lib/base/clock.h"
+#include "lib/io/output.h"
 #include "lib/io/sha256.h"
 
 #include <assert.h>
@@ -75,22 +76,39 @@ static int check_output(const char *read, const char *option, const char *path)
     return check_distinct_files(files);
 }
 
-int report_check_files(const struct report *r, const char *option, const char *read)
+/* File number i of a report; false: there are fewer. */
+static bool output_path(char path[PATH_LENGTH_MAX], const struct report *r, size_t i)
 {
     static const char *const endings[] = { "csv", "json", "svg", "pdf" };
     enum { ENDINGS = sizeof endings / sizeof endings[0] };
+    const size_t file = i - PAGES;
+    if (i < PAGES) snprintf(path, PATH_LENGTH_MAX, "%s/%s", r->folder, pages[i].name);
+    else if (file < ENDINGS * r->count)
+        snprintf(path, PATH_LENGTH_MAX, "%s/%s.%s", r->folder,
+                 r->section[file / ENDINGS].name, endings[file % ENDINGS]);
+    else return false;
+    return true;
+}
+
+int report_check_files(const struct report *r, const char *option, const char *read)
+{
     char path[PATH_LENGTH_MAX];
     int status = EXIT_GOOD;
-    for (int i = 0; i < PAGES && status == EXIT_GOOD; i++) {
-        snprintf(path, sizeof path, "%s/%s", r->folder, pages[i].name);
+    for (size_t i = 0; status == EXIT_GOOD && output_path(path, r, i); i++)
         status = check_output(read, option, path);
-    }
-    for (size_t i = 0; i < ENDINGS * r->count && status == EXIT_GOOD; i++) {
-        snprintf(path, sizeof path, "%s/%s.%s", r->folder, r->section[i / ENDINGS].name,
-                 endings[i % ENDINGS]);
-        status = check_output(read, option, path);
-    }
     return status;
+}
+
+/* Check that the folder, which exists, and older files in it can be written. */
+static int check_folder(const struct report *r)
+{
+    char path[PATH_LENGTH_MAX];
+    struct fault f;
+    if (output_check_folder(r->folder, &f) != BITCUT_OK) return fail(r->folder, &f);
+    for (size_t i = 0; output_path(path, r, i); i++)
+        if (!access(path, F_OK) && output_check(path, &f) != BITCUT_OK)
+            return fail(path, &f);
+    return EXIT_GOOD;
 }
 
 /* --- sections --------------------------------------------------------------------- */
@@ -255,6 +273,7 @@ int report_run(struct report *r)
         r->ended = true;
         return fail(r->folder, &f);
     }
+    if (!made && (worst = check_folder(r)) != EXIT_GOOD) r->ended = true;
     for (size_t i = 0; i < r->count && !r->ended; i++) {
         const int status = run_section(r, i);
         if (status > worst) worst = status;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- searches beside the main one ------------------------------------------------- */
+/* --- additional searches ----------------------------------------------------------- */
 
 /* Whether a fault of a kernel brings the exact product nearer to D: then the search can
    name the finding. */

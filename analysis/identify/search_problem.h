@@ -6,9 +6,9 @@
 
 #include "analysis/identify/explain.h"
 
-/* Search for what computed D of e->q, after the ladder was climbed.  *e has the answer,
-   except for its sentences.  If progress asks to stop, *e has what was found until then.
-   Returns BITCUT_NO_MEMORY. */
+/* Search for what computed D of e->q, after ladder_report_make() has filled e->ladder. *e
+   has the answer, except for its sentences.  If progress asks to stop, *e has what was
+   found until then. Returns BITCUT_NO_MEMORY. */
 enum bitcut_status search_problem(struct explanation *e, const struct explain_options *o,
                                   struct fault *f);
 

@@ -180,8 +180,8 @@ AMX static inline void take_five(const float *sums, bool from_zero)
    up to three times; 5 holds A, 6 and 7 hold B.  Each part of A, which is in the L2
    cache, is loaded once, and the parts of B, in the L1 cache, in an order in which two of
    three stay for the next part of A.  The terms of an accumulator are in the order of the
-   recipe.  The place in the order matters little: on an Emerald Rapids products in one
-   accumulator take no longer than products in four. */
+   recipe.  The distance between two products in one accumulator matters little: on an
+   Emerald Rapids products in one accumulator take no longer than products in four. */
 AMX static void multiply_bf16x9(const struct host_run *x)
 {
     enum { HIGH = 0, MIDDLE = HOST_PART, LOW = 2 * HOST_PART };

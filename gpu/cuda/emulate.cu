@@ -7,8 +7,8 @@
    of k, terms or equilibration.  Then accumulators are folded, sequences are added, and D
    is computed, as lib/gemm/recipe.h and lib/bitcut.h define.
 
-   If everything is one chain of single parts that NATIVE computes, a kernel of whole
-   GEMMs computes D. */
+   A GEMM with one part for each operand and one chain, by the method NATIVE, runs as an
+   ordinary GEMM kernel. */
 #include "gpu/cuda/emulate_gather.cuh"
 
 #include <algorithm>
@@ -111,7 +111,7 @@ struct folding {
     uint32_t nan;
     bool rounds;
     struct bitcut_format sums;
-    struct bitcut_rounding nearest; /* a thread that made it would store it in memory */
+    struct bitcut_rounding nearest; /* made in the kernel, it would be in local memory */
 };
 
 __device__ uint32_t sum_rounded(const folding &x, uint32_t v)

@@ -25,10 +25,10 @@ __global__ void largest(uint32_t *to, const __grid_constant__ view v, size_t k)
     if (threadIdx.x == 0) to[blockIdx.x] = all;
 }
 
-/* How a part is made of most values: a value whose magnitude is 0, or one of `range`
-   encodings from `least` on, is rounded in its encoding, where the fraction carries into
-   the exponent.  The lowest `drop` bits are dropped after `add` is added, and with `even`
-   the lowest bit that is retained.  If `range` is 0, no value is rounded so. */
+/* Typical values are rounded by integer operations on the encoding, in which the fraction
+   carries into the exponent.  A value is typical if its magnitude is 0, or one of `range`
+   encodings from `least` on.  The lowest `drop` bits are dropped after `add` is added, and with `even`
+   the lowest bit that is retained.  If `range` is 0, no value is typical. */
 struct typical_part {
     uint32_t least, range, add, even;
     int drop;
@@ -82,8 +82,8 @@ __device__ product_place place_of_product(const source &s, const unit_rule &rule
     return { k < s.k ? k : NO_K, s.is_b ? r->b : r->a };
 }
 
-/* Part `part` of any x.  Known positions of parts are read from constant memory in
-   instructions. */
+/* Part `part` of any x.  With a constant number of the part, the fields of `s` are operands
+   in constant memory. */
 __device__ __forceinline__ uint32_t part_of(const split_rule &s, uint32_t x, int part)
 {
     static_assert(SPLIT_PARTS_MAX == 3);

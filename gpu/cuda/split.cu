@@ -5,8 +5,8 @@
    matrices along y.  A thread makes the parts of EACH consecutive k of one line, and
    stores all values of one part at once.  A transposed operand is read along its own rows
    and transposed in shared memory.  Values are read 16 bytes at a time; if they are not
-   aligned, from the multiple of 16 bytes before them on.  Every FP32 value is read once,
-   and then evicted from the L2 cache to make room for parts.  Positions of k beyond the
+   aligned, from the 16-byte boundary before them on.  Every FP32 value is read from memory
+   once, and then evicted from the L2 cache to make room for parts.  Positions of k beyond the
    operand are +0.  Both operands of a GEMM are split in one launch if they have the same
    roundings, are not equilibrated, and have the same number of matrices.
 
@@ -154,8 +154,9 @@ __device__ void read_four(float *x, const float *from)
 }
 
 /* Read EACH values of row `row` from number `at` on; values beyond the row are +0.  If
-   they are not aligned, they are read from the multiple of 16 bytes before them on, and
-   shifted; if that extends beyond the matrix, they are read one by one. */
+   they are not aligned, they are read from the 16-byte boundary before them on, and
+   shifted; if that extends beyond the matrix, they are read one by one.  Elements between
+   rows may be read too, and are not used. */
 __device__ void read_run(float (&x)[EACH], const rows_of &m, size_t row, size_t at)
 {
     constexpr int fours = EACH + 4;

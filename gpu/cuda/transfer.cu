@@ -5,8 +5,8 @@
    and two locked buffers, and copies the pieces whose number leaves its remainder: the
    thread copies one buffer while the other is transferred.
 
-   The threads of workers wait for the next copy.  To start them, and to make the device
-   current in each, takes as long as 50 MB take. */
+   The threads of workers wait for the next copy.  Starting them, with cudaSetDevice() in
+   each, takes as long as copying 50 MB. */
 #include "gpu/cuda/cuda.cuh"
 
 #include <pthread.h>
@@ -33,14 +33,14 @@ struct transfer;
 
 /* The lanes of a device, made at the first use and retained; one copy at a time uses
    them.  Devices share none: to free locked memory waits for the work of all devices.
-   The copy and its members below belong to `turn`. */
+   `state_lock` protects `copy` and all members after it. */
 struct device_lanes {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     char *buffers; /* NULL: no lanes */
     lane of[WORKERS_MAX];
     int workers;
     bool started[WORKERS_MAX]; /* whether a worker has a thread; worker 0 has none */
-    pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t state_lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t begins = PTHREAD_COND_INITIALIZER, ends = PTHREAD_COND_INITIALIZER;
     const transfer *copy;
     unsigned copies; /* number of copies that have begun          */
@@ -172,31 +172,32 @@ struct worker {
 /* The next copy after the first `seen` copies. */
 const transfer *next_copy(device_lanes &lanes, unsigned *seen)
 {
-    pthread_mutex_lock(&lanes.turn);
-    while (lanes.copies == *seen) pthread_cond_wait(&lanes.begins, &lanes.turn);
+    pthread_mutex_lock(&lanes.state_lock);
+    while (lanes.copies == *seen) pthread_cond_wait(&lanes.begins, &lanes.state_lock);
     *seen = lanes.copies;
     const transfer *const copy = lanes.copy;
-    pthread_mutex_unlock(&lanes.turn);
+    pthread_mutex_unlock(&lanes.state_lock);
     return copy;
 }
 
 void end_copy(device_lanes &lanes, rt_error status)
 {
-    pthread_mutex_lock(&lanes.turn);
+    pthread_mutex_lock(&lanes.state_lock);
     if (lanes.status == RT_SUCCESS) lanes.status = status;
     if (--lanes.working == 0) pthread_cond_signal(&lanes.ends);
-    pthread_mutex_unlock(&lanes.turn);
+    pthread_mutex_unlock(&lanes.state_lock);
 }
 
 void *work_on(void *context)
 {
     const worker w = *(worker *)context;
     device_lanes &lanes = lanes_of[w.device];
-    const rt_error status = rt_device_set(w.device);
+    rt_error status = rt_device_set(w.device);
     unsigned seen = w.copies;
     free(context);
     for (;;) {
         const transfer &x = *next_copy(lanes, &seen);
+        if (status != RT_SUCCESS) status = rt_device_set(w.device);
         end_copy(lanes, status == RT_SUCCESS ? way{ x, lanes.of[w.number], w.number }.go()
                                              : status);
     }
@@ -232,22 +233,22 @@ bool lanes_make(device_lanes &lanes, int device)
 
 void begin_copy(device_lanes &lanes, const transfer &x)
 {
-    pthread_mutex_lock(&lanes.turn);
+    pthread_mutex_lock(&lanes.state_lock);
     lanes.copy = &x;
     lanes.copies++;
     lanes.status = RT_SUCCESS;
     lanes.working = 0;
     for (int i = 1; i < x.workers; i++) lanes.working += lanes.started[i];
     pthread_cond_broadcast(&lanes.begins);
-    pthread_mutex_unlock(&lanes.turn);
+    pthread_mutex_unlock(&lanes.state_lock);
 }
 
 rt_error wait_for_copy(device_lanes &lanes)
 {
-    pthread_mutex_lock(&lanes.turn);
-    while (lanes.working) pthread_cond_wait(&lanes.ends, &lanes.turn);
+    pthread_mutex_lock(&lanes.state_lock);
+    while (lanes.working) pthread_cond_wait(&lanes.ends, &lanes.state_lock);
     const rt_error status = lanes.status;
-    pthread_mutex_unlock(&lanes.turn);
+    pthread_mutex_unlock(&lanes.state_lock);
     return status;
 }
 

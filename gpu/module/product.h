@@ -89,7 +89,7 @@ rt_error copy_lines_there(void *to, const void *from, size_t count, size_t bytes
 /* The code that emulates units that the device does not have: the workspace of a GEMM,
    and its start on the current device.  NULL in modules without multipliers.
    by_kernel() sets *to to the same GEMM as the work of a kernel of the current device;
-   false: there is none.  NULL: no GEMM is. */
+   false: there is none.  NULL: no kernel computes emulated GEMMs. */
 struct emulation_code {
     size_t (*workspace)(const struct gpu_work *work);
     rt_error (*start)(const struct gpu_work *work, void *workspace, rt_stream stream);

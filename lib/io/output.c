@@ -160,10 +160,12 @@ enum bitcut_status output_check_folder(const char *path, struct fault *f)
     struct stat is;
     char at[PATH_LENGTH_MAX];
     if (strlen(path) >= sizeof at) return system_fault(ENAMETOOLONG, f);
-    strcpy(at, *path ? path : ".");
+    if (!*path) return system_fault(ENOENT, f);
+    strcpy(at, path);
     while (stat(at, &is)) {
         char *const slash = strrchr(at, '/');
         if (errno != ENOENT) return system_fault(errno, f);
+        if (!lstat(at, &is)) return system_fault(ENOENT, f); /* a link to nothing */
         if (!slash) strcpy(at, ".");
         else slash[slash == at] = 0;
     }

@@ -33,11 +33,12 @@ enum bitcut_status output_commit(struct output *o, struct fault *f);
 /* Drop everything written.  Nothing happens if *o is cleared already. */
 void output_abandon(struct output *o);
 
-/* What output_open() would return for `path`, before the work whose result it gets.  A
-   device or a pipe is not opened. */
+/* Check, before the work, that output_open() would succeed.  A temporary file may be made
+   and removed; a device or a pipe is not opened. */
 enum bitcut_status output_check(const char *path, struct fault *f);
 
-/* The same for a folder, whose parents are made too. */
+/* Check that files can be made in a folder, or that the folder, which does not exist yet,
+   and its parents can be made. */
 enum bitcut_status output_check_folder(const char *path, struct fault *f);
 
 /* Flush what was written to `file`.  Returns 0, or the error (errno) of the flush or of

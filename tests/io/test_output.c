@@ -133,6 +133,7 @@ START_TEST(no_place)
     fault_check(output_check(inside, &f), &f, ENOTDIR);
     fault_check(output_check_folder(s.path, &f), &f, ENOTDIR);
     fault_check(output_check_folder(inside, &f), &f, ENOTDIR);
+    fault_check(output_check_folder("", &f), &f, ENOENT);
     ck_assert(o.path == (char *)1);
     ck_assert_int_eq(scratch_files(&s, 0), 1);
     scratch_remove(&s);
@@ -190,6 +191,9 @@ START_TEST(checked)
     ck_assert_int_eq(remove(s.path), 0);
     ck_assert_int_eq(mkfifo(s.path, 0600), 0); /* has no reader: opening would wait */
     ck_assert_int_eq(output_check(s.path, &f), BITCUT_OK);
+    ck_assert_int_eq(remove(s.path), 0);
+    ck_assert_int_eq(symlink("nothing", s.path), 0);
+    fault_check(output_check_folder(s.path, &f), &f, ENOENT);
     scratch_remove(&s);
 }
 END_TEST
