@@ -199,7 +199,7 @@ static enum bitcut_status run_attempts(struct live *x, double *times, struct fau
     return status;
 }
 
-/* The number of parts of a loop in each of which the board is read. */
+/* The number of parts of a loop.  The board is read once in each part. */
 static int parts_for(int repeats, double once)
 {
     const double parts = fmax(1, floor(repeats * once / PART_MS));

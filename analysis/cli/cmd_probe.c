@@ -323,7 +323,8 @@ static int from_generator(struct kills_list *list, struct context *x)
     struct fault fault = { .status = BITCUT_OK };
     int first = n; /* index of the first unit that failed */
     size_t done = 0;
-    if (x->output && prepare_folders(chosen, n, x) != EXIT_GOOD) return EXIT_CANNOT;
+    const int status = x->output ? prepare_folders(chosen, n, x) : EXIT_GOOD;
+    if (status != EXIT_GOOD) return status;
     list->count = n;
 #pragma omp parallel for schedule(dynamic) num_threads(threads_for(x->threads, (size_t)n))
     for (int i = 0; i < n; i++) {

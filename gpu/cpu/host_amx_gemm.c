@@ -85,6 +85,15 @@ static inline struct share share_of(size_t lines, size_t shares, size_t parts)
     return (struct share){ block, parts ? divide_up(block, parts) : 0 };
 }
 
+/* Where a quarter of a block begins to fetch its share of the panels at `next`: quarter
+   number `n` of those with half panel `half`. */
+static inline const char *share_start(const uint32_t *next, size_t panel,
+                                      struct share share, size_t half, size_t n)
+{
+    return (const char *)(next + half / 2 * panel) +
+           (2 * n + half % 2) * share.block * ROW_BYTES;
+}
+
 /* Distance in floats from the sums of a block of one accumulator to the sums of the next
    block; and of a quarter of five accumulators. */
 enum { ONE_BLOCK = 5 * HOST_TILE, FIVE_QUARTER = 5 * HOST_TILE };
@@ -205,10 +214,8 @@ AMX static void multiply_bf16x9(const struct host_run *x)
         const uint32_t *b = half_at(b0, x->b_panel, at.j);
         float *const next_sums = n > 1 ? sums + FIVE_QUARTER : sums;
         const char *sums_near = (const char *)next_sums;
-        const char *a_near = (const char *)(x->a_next + at.i / 2 * x->a_panel) +
-                             (2 * at.j + at.i % 2) * left.block * ROW_BYTES;
-        const char *b_near = (const char *)(x->b_next + at.j / 2 * x->b_panel) +
-                             (2 * at.i + at.j % 2) * right.block * ROW_BYTES;
+        const char *a_near = share_start(x->a_next, x->a_panel, left, at.i, at.j);
+        const char *b_near = share_start(x->b_next, x->b_panel, right, at.j, at.i);
         for (size_t step = 1; step <= steps; step++) {
             const uint32_t *a_then = a + a_step, *b_then = b + b_step;
             if (step == steps) {

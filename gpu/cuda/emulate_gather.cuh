@@ -27,8 +27,8 @@ __global__ void largest(uint32_t *to, const __grid_constant__ view v, size_t k)
 
 /* Typical values are rounded by integer operations on the encoding, in which the fraction
    carries into the exponent.  A value is typical if its magnitude is 0, or one of `range`
-   encodings from `least` on.  The lowest `drop` bits are dropped after `add` is added, and with `even`
-   the lowest bit that is retained.  If `range` is 0, no value is typical. */
+   encodings from `least` on.  The lowest `drop` bits are dropped after `add` is added,
+   and with `even` the lowest bit that is retained.  If `range` is 0, no value is typical. */
 struct typical_part {
     uint32_t least, range, add, even;
     int drop;
